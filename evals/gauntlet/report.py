@@ -1,0 +1,110 @@
+"""The demo's figures as tables and as a plot."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from evals.gauntlet.results import AgentReport, DemoReport
+
+NEXT = """\
+[bold]Where to look next[/bold]
+  tributary serve                                   your own server; prints its address and a token
+  tributary learn --help                            teach it something
+  tributary recall "deploy the payments service"    ask it, from another terminal
+  docs/architecture.md                              how it works
+  python -m evals.gauntlet --seed 11 --json         another world, as JSON"""
+
+LEGEND = """\
+A step is one command given to the world; calls to the memory are counted apart. Traps: how many of the four snapped.
+Recalled: lessons that recall returned and that spoke to the move at hand. Worked: those whose advice held.
+"""
+
+
+def can_plot() -> bool:
+    """Tells whether matplotlib is installed, without loading it."""
+    return find_spec("matplotlib") is not None
+
+
+def print_report(console: Console, demo: DemoReport) -> None:
+    """Prints what each agent did, what became of agent-a's lessons, what was claimed, and what to try next."""
+    console.print(_agents(demo))
+    console.print(LEGEND, style="dim", highlight=False)
+    console.print(_lessons(demo))
+    for claim in demo.claims:
+        mark = Text("holds", style="green") if claim.holds else Text("FAILS", style="bold red")
+        console.print(Text.assemble(mark, f"  {claim.claim}: {claim.figures}"))
+    console.print()
+    console.print(NEXT, highlight=False)
+
+
+def write_plot(demo: DemoReport, path: Path) -> None:
+    """Writes the steps of each agent as bars, in the format that the ending of `path` names."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    bars = axes.bar(
+        [agent.agent.replace(": ", ":\n") for agent in demo.agents],
+        [agent.steps for agent in demo.agents],
+        color=["#8a8f98", "#1f7a4d", "#c9ccd1", "#c9ccd1"],
+    )
+    axes.bar_label(bars, [f"{agent.steps} steps\n{len(agent.traps_hit)} traps" for agent in demo.agents])
+    axes.set_ylabel("commands until the rollout")
+    axes.margins(y=0.2)
+    axes.set_title(f"The same world (seed {demo.seed}), with and without the tribe's memory")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)
+
+
+def _agents(demo: DemoReport) -> Table:
+    table = Table(title=f"One service to roll out, four traps (seed {demo.seed})")
+    table.add_column("agent")
+    for heading in ("steps", "traps", "recalled", "worked", "learned", "memory calls", "seconds"):
+        table.add_column(heading, justify="right")
+    for agent in demo.agents:
+        table.add_row(*_agent_row(agent), style="bold green" if agent is demo.second else None)
+    return table
+
+
+def _agent_row(agent: AgentReport) -> tuple[str, ...]:
+    return (
+        agent.agent,
+        str(agent.steps),
+        str(len(agent.traps_hit)),
+        str(len(agent.recalled)),
+        str(sum(citation.worked for citation in agent.citations)),
+        str(sum(lesson.lesson is not None for lesson in agent.learned)),
+        str(agent.memory_calls),
+        f"{agent.seconds:.2f}",
+    )
+
+
+def _lessons(demo: DemoReport) -> Table:
+    table = Table(title="What agent-a learned, and what agent-b made of it", show_lines=True)
+    table.add_column("lesson", no_wrap=True)
+    table.add_column("what it says", ratio=1)
+    table.add_column("confidence", justify="right", no_wrap=True)
+    table.add_column("cited by agent-b")
+    cited = {citation.lesson: citation for citation in demo.second.citations}
+    for lesson in demo.first.learned:
+        citation = cited.get(lesson.lesson or "")
+        table.add_row(
+            short_id(lesson.lesson) if lesson.lesson else f"none ({lesson.outcome})",
+            Text(lesson.text),
+            f"{citation.before:.2f} -> {citation.after:.2f}" if citation else "-",
+            ("yes, worked" if citation.worked else "yes, did not help") if citation else "no",
+        )
+    return table
+
+
+def short_id(lesson: str) -> str:
+    """Returns the prefix and the last eight digits: ids made at about the same time begin alike."""
+    prefix, _, digits = lesson.rpartition("_")
+    return f"{prefix}_…{digits[-8:]}"

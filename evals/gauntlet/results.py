@@ -1,0 +1,75 @@
+"""What an agent process and the whole demo report: the JSON that one process hands to another, or to the user."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Report(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class CitationReport(Report):
+    """A lesson that an agent followed: what it made it run, whether it worked, the confidence in it before and after."""
+
+    lesson: str
+    text: str
+    ran: str
+    worked: bool
+    before: float
+    after: float
+
+
+class LessonReport(Report):
+    """A lesson that an agent learned; `lesson` is null when the memory kept none."""
+
+    lesson: str | None
+    outcome: str
+    text: str
+
+
+class AgentReport(Report):
+    """One agent's run.
+
+    steps         commands given to the world
+    memory_calls  recalls, learns and reinforcements
+    traps_hit     names of the traps that snapped, each once
+    done          whether the service was rolled out
+    recalled      ids of the lessons that recall returned and that spoke to the move at hand
+    seconds       of wall time at work, without the start of the process
+    """
+
+    agent: str
+    steps: int
+    memory_calls: int
+    traps_hit: list[str]
+    done: bool
+    recalled: list[str]
+    citations: list[CitationReport]
+    learned: list[LessonReport]
+    seconds: float
+
+
+class ClaimReport(Report):
+    """One thing that the demo claims: whether it held, with the figures."""
+
+    claim: str
+    holds: bool
+    figures: str
+
+
+class DemoReport(Report):
+    """The whole demo. `stranger_seed` is the world whose memory the second control was given."""
+
+    seed: int
+    stranger_seed: int
+    first: AgentReport
+    second: AgentReport
+    without_recall: AgentReport
+    with_strange_memory: AgentReport
+    claims: list[ClaimReport]
+    passed: bool
+
+    @property
+    def agents(self) -> tuple[AgentReport, ...]:
+        return (self.first, self.second, self.without_recall, self.with_strange_memory)

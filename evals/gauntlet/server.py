@@ -1,0 +1,87 @@
+"""A server of the demo's own: `tributary serve` on a free port, with its database in a folder that vanishes afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evals.gauntlet.processes import ProcessFailed, clean_environment, run_json, running, tail
+
+_COMMAND = (sys.executable, "-c", "from tributary.edges.cli import main; main()")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seat:
+    """A place at a tribe's memory: where it is, and the token of one agent."""
+
+    url: str
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """A running server. `environment` is that of its operator; agents get what a seat says as well."""
+
+    url: str
+    environment: Mapping[str, str] = field(repr=False)
+
+    def make_tribe(self, name: str) -> str:
+        """Makes a tribe, as its operator, and returns its name."""
+        return _text(self._operate("tribe", "create", name), "tribe")
+
+    def seat(self, tribe: str, agent: str) -> Seat:
+        """Makes a writer of the tribe, as its operator, and returns its seat."""
+        made = self._operate("agent", "create", agent, "--role", "writer", "--tribe", tribe)
+        return Seat(url=self.url, token=_text(made, "token"))
+
+    def _operate(self, *arguments: str) -> dict[str, object]:
+        return run_json((*_COMMAND, *arguments, "--json"), self.environment, say=lambda _line: None)
+
+
+@contextmanager
+def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
+    """Yields a server that started empty, and takes it away again with all that it kept.
+
+    Raises ProcessFailed, with the last of its log, when it does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="tributary-gauntlet-") as folder:
+        home, log = Path(folder) / "home", Path(folder) / "server.log"
+        environment = clean_environment(os.environ, home)
+        say("starting a server with a database of its own")
+        with (
+            log.open("w", encoding="utf-8") as errors,
+            running(
+                (*_COMMAND, "serve", "--port", "0", "--json"), environment, stdout=subprocess.PIPE, stderr=errors.fileno()
+            ) as process,
+        ):
+            url = _address(process, log)
+            say(f"it listens at {url}")
+            yield Server(url=url, environment=environment)
+            say("stopping the server")
+
+
+def _address(process: subprocess.Popen[str], log: Path) -> str:
+    """Waits for the server's greeting, one line of JSON, and returns the address in it."""
+    greeting = process.stdout.readline() if process.stdout else ""
+    try:
+        document = json.loads(greeting)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        raise ProcessFailed(f"`tributary serve` did not start:\n{tail(lines)}")
+    return _text(document, "url")
+
+
+def _text(document: dict[str, object], name: str) -> str:
+    value = document.get(name)
+    if not isinstance(value, str):
+        raise ProcessFailed(f"`tributary` printed JSON without a text '{name}'; it has {sorted(document)}")
+    return value

@@ -1,0 +1,64 @@
+"""What an agent of the gauntlet needs of a shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A lesson about to be learned; `run` and `step` say where it was observed, `log` what was seen there."""
+
+    text: str
+    situation: str
+    subject: str
+    rationale: str
+    run: str
+    step: int
+    log: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """What became of a finding; `lesson` is None when no lesson was kept for it."""
+
+    lesson: str | None
+    outcome: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """A recalled lesson: its id, what it says, and how sure the tribe is of it (0..1)."""
+
+    lesson: str
+    text: str
+    confidence: float
+
+
+class Tribe(Protocol):
+    """A shared memory, as one agent sees it."""
+
+    def recall(self, query: str, /) -> Sequence[Hit]:
+        """Returns the lessons that bear on `query`, best first."""
+        ...
+
+    def learn(self, finding: Finding, /) -> Learned: ...
+
+    def reinforce(self, lesson: str, /) -> float:
+        """Confirms that `lesson` held and returns the confidence in it from now on."""
+        ...
+
+
+class Forgetful:
+    """No memory at all: recalls nothing and keeps nothing. The control."""
+
+    def recall(self, _query: str, /) -> Sequence[Hit]:
+        return ()
+
+    def learn(self, _finding: Finding, /) -> Learned:
+        return Learned(lesson=None, outcome="forgotten")
+
+    def reinforce(self, lesson: str, /) -> float:
+        raise LookupError(f"nothing was recalled, so there is no {lesson} to reinforce")

@@ -1,0 +1,24 @@
+"""The limits that the API states. The library enforces the same ones again (a test holds the two together)."""
+
+TEXT_BYTES = 8 * 1024
+SITUATION_BYTES = 2 * 1024
+RATIONALE_BYTES = 8 * 1024
+QUERY_BYTES = 8 * 1024
+SUBJECT_CHARACTERS = 200
+TAGS = 32
+TAG_KEY_CHARACTERS = 64
+TAG_VALUE_CHARACTERS = 200
+EVIDENCE_ITEMS = 16
+EVIDENCE_CHARACTERS = 2000
+REF_CHARACTERS = 2000
+RECALL_LIMIT = 100
+IDEMPOTENCY_KEY_CHARACTERS = 200
+
+BODY_BYTES = 64 * 1024
+"""The largest body of one request."""
+REQUEST_BYTES = 10 * 1000 * 1000
+"""API Gateway refuses larger requests."""
+EVENT_BYTES = 6 * 1024 * 1024
+"""Lambda refuses larger events."""
+TIMEOUT_S = 30
+"""An HTTP API gives up on its integration after this long."""

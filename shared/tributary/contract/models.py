@@ -1,0 +1,275 @@
+"""Requests and replies of the HTTP API. Field names and shapes here are the product's promise to its users."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from tributary.contract import limits
+from tributary.contract.values import (
+    Moment,
+    Note,
+    Query,
+    Rationale,
+    Ref,
+    Situation,
+    Subject,
+    TagKey,
+    Tags,
+    Text,
+    Tick,
+    Unit,
+)
+
+Kind = Literal["gotcha", "entity_fact", "observation", "runbook_fact", "resolution", "rejected_hypothesis"]
+Status = Literal["active", "pending", "disputed", "quarantined", "superseded", "retired", "evicted", "erased"]
+How = Literal["observed", "derived", "told", "imported"]
+Outcome = Literal["learned", "reinforced", "unchanged", "superseded", "disputed", "quarantined", "pending"]
+CoverageValue = Literal["complete", "approximate", "partial", "unknown"]
+
+
+class Request(BaseModel):
+    """What a caller sends: unknown fields and lax types are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Reply(BaseModel):
+    """What the API sends. Clients ignore fields that they do not know, so that they outlive the server's version."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Source(Request):
+    """How the writer came to know, and where that can be looked up."""
+
+    how: How
+    ref: Ref | None = None
+
+
+class Evidence(Request):
+    """Something that supports the lesson: a log, a run, a page."""
+
+    type: TagKey
+    ref: Ref
+    note: Note | None = None
+
+
+class LearnRequest(Request):
+    """One lesson to learn."""
+
+    text: Text
+    situation: Situation
+    source: Source
+    kind: Kind = "gotcha"
+    subject: Subject | None = None
+    tags: Tags = Field(default_factory=dict)
+    evidence: Annotated[list[Evidence], Field(max_length=limits.EVIDENCE_ITEMS)] = Field(default_factory=list)
+    rationale: Rationale | None = None
+    confidence: Unit = 0.7
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
+    keep_until: Moment | None = None
+    deadline_s: Annotated[
+        float | None,
+        Field(gt=0, le=limits.TIMEOUT_S, allow_inf_nan=False, description="Seconds after which the lesson is kept as pending."),
+    ] = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> LearnRequest:
+        if self.valid_from and self.valid_until and self.valid_from >= self.valid_until:
+            raise PydanticCustomError("reversed", "valid_until must be later than valid_from")
+        return self
+
+
+class ReinforceRequest(Request):
+    """A confirmation that the lesson held; the body may be empty."""
+
+
+class RecallRequest(Request):
+    """A question to the tribe's memory."""
+
+    query: Query
+    limit: Annotated[int, Field(ge=1, le=limits.RECALL_LIMIT)] = 5
+    kinds: Annotated[list[Kind], Field(max_length=6)] = Field(default_factory=list)
+    subject: Subject | None = None
+    tags: Tags = Field(default_factory=dict)
+    min_confidence: Unit = 0.0
+    as_of: Annotated[
+        Tick | Moment | None, Field(description="A tick of this tribe, or an RFC 3339 time with offset; null for now.")
+    ] = None
+    at_least: Annotated[Tick | None, Field(description="Read-your-writes: the tick of an earlier reply.")] = None
+    include_stale: bool = False
+    require: Literal["any", "vector"] = "any"
+
+
+class InstantReply(Reply):
+    """A moment of the tribe's clock."""
+
+    tick: int
+    at: datetime
+
+
+class SourceReply(Reply):
+    how: How
+    ref: str | None
+
+
+class EvidenceReply(Reply):
+    type: str
+    ref: str
+    note: str | None
+
+
+class LessonReply(Reply):
+    """A lesson as it stands at the tick that was asked for."""
+
+    id: str
+    text: str
+    situation: str
+    subject: str | None
+    kind: Kind
+    status: Status
+    tags: dict[str, str]
+    source: SourceReply
+    evidence: list[EvidenceReply]
+    rationale: str | None
+    author: str
+    confidence: float = Field(description="As shown now: the writer's, moved by confirmations, contradictions and age.")
+    stated_confidence: float = Field(description="As the writer stated it.")
+    confirmations: int
+    contradictions: int
+    valid_from: datetime | None
+    valid_until: datetime | None
+    keep_until: datetime | None
+    learned: InstantReply
+    activated: InstantReply | None
+    deactivated: InstantReply | None
+    superseded_by: str | None
+
+
+class LearnReply(Reply):
+    """What became of the lesson."""
+
+    outcome: Outcome
+    lesson: LessonReply | None
+    replaced: list[str]
+    dispute: str | None
+    challenges: list[str]
+    reason: str
+    decision: str
+    tick: int
+    replayed: bool
+
+
+class ReinforceReply(Reply):
+    """`unchanged` when this agent counted for the lesson already."""
+
+    outcome: Outcome
+    lesson: LessonReply
+    reason: str
+    tick: int
+    replayed: bool
+
+
+class ChallengeReply(Reply):
+    """What speaks against a lesson: an open dispute or a possible conflict."""
+
+    id: str
+    lesson: str
+    text: str
+
+
+class HitReply(Reply):
+    lesson: LessonReply
+    score: float
+    terms: dict[str, float]
+    confidence: float
+    label: str | None = Field(description="How to read a hit that is no plain advice, such as 'tried, did not help'.")
+    challenges: list[ChallengeReply]
+
+
+class SearchedReply(Reply):
+    tribe: str
+    tick: int
+    at: datetime
+    settled: bool
+
+
+class ExclusionReply(Reply):
+    rule: str
+    count: int
+
+
+class ReceiptHitReply(Reply):
+    id: str
+    score: float
+    similarity: float | None
+    terms: dict[str, float]
+
+
+class ReceiptReply(Reply):
+    """What the search looked at, what it left out and why, and what may be claimed from it."""
+
+    id: str
+    searched: list[SearchedReply]
+    query_digest: str | None
+    filters: dict[str, object]
+    paths: list[str]
+    space: str | None
+    floor: float | None
+    considered: int
+    returned: int
+    excluded: list[ExclusionReply]
+    hits: list[ReceiptHitReply]
+    coverage: CoverageValue
+    causes: list[str]
+    may_assert_absence: bool
+    ranking: str
+    ms: dict[str, float]
+    key: str
+    signature: str
+
+
+class RecallReply(Reply):
+    hits: list[HitReply]
+    receipt: ReceiptReply
+
+
+class LessonsReply(Reply):
+    """A page of lessons, newest first."""
+
+    lessons: list[LessonReply]
+    next: str | None = Field(description="Value of `before` for the next page; null at the end.")
+    receipt: ReceiptReply
+
+
+class LessonDetailReply(Reply):
+    lesson: LessonReply
+    challenges: list[ChallengeReply]
+    receipt: ReceiptReply
+
+
+class HealthReply(Reply):
+    status: Literal["ok"]
+    version: str
+
+
+class FieldProblem(Reply):
+    field: str
+    rule: str
+
+
+class Problem(Reply):
+    """An error, as problem+json (RFC 9457) with a stable `code`."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    errors: list[FieldProblem] = Field(default_factory=list)
+    operation: str | None = Field(default=None, description="Find the log lines of this request by it.")

@@ -1,0 +1,76 @@
+"""Field types of the API: each states its rule in words that a user can act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from tributary.contract import limits
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII)
+
+
+def _storable(value: str) -> str:
+    if "\x00" in value:
+        raise PydanticCustomError("nul", "must not contain the NUL character")
+    if _LONE_SURROGATE.search(value):
+        raise PydanticCustomError("lone_surrogate", "must not contain a lone surrogate")
+    return value
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise PydanticCustomError("blank", "must not be empty or white space")
+    return value
+
+
+def _at_most(max_bytes: int) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        size = len(value.encode("utf-8", "surrogatepass"))
+        if size > max_bytes:
+            raise PydanticCustomError(
+                "too_long", "is {size} bytes of UTF-8; at most {most} are kept", {"size": size, "most": max_bytes}
+            )
+        return value
+
+    return check
+
+
+def _spelled_out(value: object) -> object:
+    # pydantic reads bare digits as Unix seconds: "418", a tick in quotes, would quietly mean the year 1970.
+    spelled_out = isinstance(value, datetime) or (isinstance(value, str) and _RFC_3339.fullmatch(value))
+    if not spelled_out:
+        raise PydanticCustomError("moment", "must be an RFC 3339 time with an offset, such as 2026-03-01T12:00:00Z")
+    return value
+
+
+def _within_reach(value: datetime) -> datetime:
+    try:
+        value.astimezone(UTC)
+    except OverflowError as error:
+        raise PydanticCustomError("moment_range", "must lie within the years 1 to 9999 in UTC") from error
+    return value
+
+
+Storable = Annotated[str, AfterValidator(_storable)]
+Filled = Annotated[Storable, AfterValidator(_not_blank)]
+Text = Annotated[Filled, AfterValidator(_at_most(limits.TEXT_BYTES)), Field(description="At most 8 KB of UTF-8.")]
+Situation = Annotated[Filled, AfterValidator(_at_most(limits.SITUATION_BYTES)), Field(description="At most 2 KB of UTF-8.")]
+Rationale = Annotated[Filled, AfterValidator(_at_most(limits.RATIONALE_BYTES)), Field(description="At most 8 KB of UTF-8.")]
+Query = Annotated[Filled, AfterValidator(_at_most(limits.QUERY_BYTES)), Field(description="At most 8 KB of UTF-8.")]
+Subject = Annotated[Filled, Field(max_length=limits.SUBJECT_CHARACTERS)]
+TagKey = Annotated[Filled, Field(max_length=limits.TAG_KEY_CHARACTERS)]
+TagValue = Annotated[Filled, Field(max_length=limits.TAG_VALUE_CHARACTERS)]
+Tags = Annotated[dict[TagKey, TagValue], Field(max_length=limits.TAGS)]
+Ref = Annotated[Filled, Field(max_length=limits.REF_CHARACTERS)]
+Note = Annotated[Filled, Field(max_length=limits.EVIDENCE_CHARACTERS)]
+Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Tick = Annotated[int, Field(ge=0, lt=2**63)]
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_spelled_out), AfterValidator(_within_reach)]
+LessonId = Annotated[str, StringConstraints(pattern=r"^les_[0-9a-f]{32}$")]

@@ -1,0 +1,55 @@
+"""Agents, their roles, and the principal that a request acts as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from tributary.core.errors import Forbidden
+
+
+class Role(StrEnum):
+    """What an agent may do; each role may do all that the ones before it may."""
+
+    READER = "reader"
+    WRITER = "writer"
+    CURATOR = "curator"
+
+    def may_act_as(self, needed: Role) -> bool:
+        order = tuple(Role)
+        return order.index(self) >= order.index(needed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """The stored agent behind a token; never built from what a caller says of itself."""
+
+    tribe_id: UUID
+    agent_id: UUID
+    name: str
+    role: Role
+
+    def require(self, needed: Role) -> None:
+        """Raises Forbidden when the role does not reach `needed`."""
+        if not self.role.may_act_as(needed):
+            raise Forbidden(f"the role of agent '{self.name}' is {self.role}; this needs {needed}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    agent_id: UUID
+    name: str
+    role: Role
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewToken:
+    """A token's secret, shown this once; only its hash is stored."""
+
+    agent: Agent
+    secret: str
+    expires_at: datetime

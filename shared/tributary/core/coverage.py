@@ -1,0 +1,43 @@
+"""From what a search observed of itself to what may be claimed from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tributary.core.receipt import Cause, Coverage, SearchPath
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What one recall knows of its own search.
+
+    in_scope          believed lessons that the filters let in
+    with_vector       those of them that have a vector in the serving space
+    vector_path       how vectors were searched, or None when they were not
+    embedder_failed   the query could not be embedded
+    """
+
+    in_scope: int
+    with_vector: int
+    vector_path: SearchPath | None
+    embedder_failed: bool
+
+
+def coverage_of(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
+    """Returns the coverage and every cause that keeps it from being better."""
+    if observed.in_scope == 0 and not observed.embedder_failed:
+        return Coverage.COMPLETE, ()
+    if observed.embedder_failed:
+        return Coverage.UNKNOWN, (Cause.EMBEDDER_FAILED,)
+    if observed.vector_path is None:
+        return Coverage.UNKNOWN, (Cause.NO_SERVING_SPACE,)
+    causes: list[Cause] = []
+    if observed.with_vector < observed.in_scope:
+        causes.append(Cause.LESSONS_WITHOUT_VECTOR)
+    if observed.vector_path is SearchPath.VECTOR_HNSW:
+        causes.append(Cause.APPROXIMATE_INDEX)
+    if Cause.LESSONS_WITHOUT_VECTOR in causes:
+        return Coverage.PARTIAL, tuple(causes)
+    if causes:
+        return Coverage.APPROXIMATE, tuple(causes)
+    return Coverage.COMPLETE, ()

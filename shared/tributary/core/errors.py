@@ -1,0 +1,124 @@
+"""The error tree of the product.
+
+    TributaryError
+    ├── InvalidRequest        invalid_request        a field breaks a rule
+    ├── Unauthenticated       unauthenticated        no token, or one that is not known
+    ├── Forbidden             forbidden              the stored role does not allow it
+    ├── NotFound              not_found              no such thing in this tribe
+    ├── IdempotencyConflict   idempotency_conflict   same key, another request
+    ├── WrongStanding         wrong_standing         the lesson's status does not allow it
+    ├── Overloaded            overloaded             it could not be settled within its deadline; try again
+    ├── Unavailable           unavailable            the database cannot be reached now
+    ├── NotMigrated           not_migrated           the schema is missing or older than this code
+    ├── CodeTooOld            code_too_old           the schema was contracted past this code
+    ├── ModelFailed           model_failed           an embedder, judge or screen gave no usable answer
+    ├── BadSetting            bad_setting            a setting is missing or malformed
+    ├── NotComplete           not_complete           absence was claimed on an incomplete search
+    └── Corrupt               corrupt                stored or shipped data is not what it should be
+
+The class docstring is the message that a user reads; the `code` is stable. HTTP status and exit code are chosen at the
+edges, never here.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class TributaryError(Exception):
+    """Something went wrong."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, detail: str | None = None) -> None:
+        self.detail = detail or type(self).__doc__ or self.code
+        super().__init__(self.detail)
+
+
+class InvalidRequest(TributaryError):
+    """The request breaks a rule."""
+
+    code = "invalid_request"
+
+    def __init__(self, field: str, rule: str) -> None:
+        self.field = field
+        self.rule = rule
+        super().__init__(f"{field}: {rule}")
+
+
+class Unauthenticated(TributaryError):
+    """No known token came with the request; send 'Authorization: Bearer <token>'."""
+
+    code = "unauthenticated"
+
+
+class Forbidden(TributaryError):
+    """The agent's role does not allow this."""
+
+    code = "forbidden"
+
+
+class NotFound(TributaryError):
+    """There is no such thing in this tribe."""
+
+    code = "not_found"
+
+
+class IdempotencyConflict(TributaryError):
+    """This idempotency key was already used by this agent for another request; use a new key."""
+
+    code = "idempotency_conflict"
+
+
+class WrongStanding(TributaryError):
+    """The lesson's status does not allow this."""
+
+    code = "wrong_standing"
+
+
+class Overloaded(TributaryError):
+    """Other writes kept changing what this one depends on; nothing was written, try again."""
+
+    code = "overloaded"
+
+
+class Unavailable(TributaryError):
+    """The database cannot be reached now; nothing was lost, try again."""
+
+    code = "unavailable"
+
+
+class NotMigrated(TributaryError):
+    """The database has no schema that this code can use; run 'tributary migrate'."""
+
+    code = "not_migrated"
+
+
+class CodeTooOld(TributaryError):
+    """The database's schema no longer serves this version of the code; upgrade tributary-memory."""
+
+    code = "code_too_old"
+
+
+class ModelFailed(TributaryError):
+    """A model gave no usable answer."""
+
+    code = "model_failed"
+
+
+class BadSetting(TributaryError):
+    """A setting is missing or malformed."""
+
+    code = "bad_setting"
+
+
+class NotComplete(TributaryError):
+    """The search was not complete, so it cannot show that there is nothing."""
+
+    code = "not_complete"
+
+
+class Corrupt(TributaryError):
+    """Data is not what it should be."""
+
+    code = "corrupt"

@@ -1,0 +1,105 @@
+"""The limits of what a writer or reader may hand in, and the one check of a draft against them.
+
+Sizes of text are in bytes of UTF-8: what is stored and paid for, whatever the script.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from tributary.core.errors import InvalidRequest
+from tributary.core.lesson import Draft
+
+TEXT_BYTES = 8 * 1024
+SITUATION_BYTES = 2 * 1024
+RATIONALE_BYTES = 8 * 1024
+QUERY_BYTES = 8 * 1024
+SUBJECT_CHARACTERS = 200
+TAGS = 32
+TAG_KEY_CHARACTERS = 64
+TAG_VALUE_CHARACTERS = 200
+EVIDENCE_ITEMS = 16
+EVIDENCE_CHARACTERS = 2000
+REF_CHARACTERS = 2000
+RECALL_LIMIT = 100
+IDEMPOTENCY_KEY_CHARACTERS = 200
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def check_text(field: str, value: str, *, max_bytes: int) -> None:
+    """Raises InvalidRequest unless `value` is non-blank, storable text of at most `max_bytes` bytes of UTF-8."""
+    check_storable(field, value)
+    if not value.strip():
+        raise InvalidRequest(field, "must not be empty or white space")
+    size = len(value.encode())
+    if size > max_bytes:
+        raise InvalidRequest(field, f"is {size} bytes of UTF-8; at most {max_bytes} are kept")
+
+
+def check_storable(field: str, value: str) -> None:
+    """Raises InvalidRequest when PostgreSQL or UTF-8 cannot hold `value`."""
+    if "\x00" in value:
+        raise InvalidRequest(field, "must not contain the NUL character")
+    if _LONE_SURROGATE.search(value):
+        raise InvalidRequest(field, "must not contain a lone surrogate")
+
+
+def check_aware(field: str, value: datetime | None) -> None:
+    """Raises InvalidRequest when a time has no offset."""
+    if value is not None and value.utcoffset() is None:
+        raise InvalidRequest(field, "must have an offset, such as Z or +02:00")
+
+
+def check_confidence(field: str, value: float) -> None:
+    """Raises InvalidRequest unless `value` is a number in 0..1."""
+    if not (math.isfinite(value) and 0 <= value <= 1):
+        raise InvalidRequest(field, "must be a number from 0 to 1")
+
+
+def check_name(field: str, value: str) -> None:
+    """Raises InvalidRequest unless `value` can name a tribe or an agent."""
+    if not re.fullmatch(NAME_PATTERN, value):
+        raise InvalidRequest(field, "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit")
+
+
+def check_draft(draft: Draft) -> None:
+    """Raises InvalidRequest naming the first field of `draft` that breaks a rule."""
+    check_text("text", draft.text, max_bytes=TEXT_BYTES)
+    check_text("situation", draft.situation, max_bytes=SITUATION_BYTES)
+    if draft.rationale is not None:
+        check_text("rationale", draft.rationale, max_bytes=RATIONALE_BYTES)
+    for field, value, limit in _short_fields(draft):
+        check_storable(field, value)
+        if not value.strip():
+            raise InvalidRequest(field, "must not be empty or white space")
+        if len(value) > limit:
+            raise InvalidRequest(field, f"has {len(value)} characters; at most {limit} are allowed")
+    if len(draft.tags) > TAGS:
+        raise InvalidRequest("tags", f"has {len(draft.tags)} entries; at most {TAGS} are allowed")
+    if len(draft.evidence) > EVIDENCE_ITEMS:
+        raise InvalidRequest("evidence", f"has {len(draft.evidence)} items; at most {EVIDENCE_ITEMS} are allowed")
+    check_confidence("confidence", draft.confidence)
+    for name in ("valid_from", "valid_until", "keep_until"):
+        check_aware(name, getattr(draft, name))
+    if draft.valid_from and draft.valid_until and draft.valid_from >= draft.valid_until:
+        raise InvalidRequest("valid_until", "must be later than valid_from")
+
+
+def _short_fields(draft: Draft) -> Iterator[tuple[str, str, int]]:
+    if draft.subject is not None:
+        yield "subject", draft.subject, SUBJECT_CHARACTERS
+    if draft.source.ref is not None:
+        yield "source.ref", draft.source.ref, REF_CHARACTERS
+    for key, value in draft.tags.items():
+        yield "tags", key, TAG_KEY_CHARACTERS
+        yield f"tags.{key[:TAG_KEY_CHARACTERS]}", value, TAG_VALUE_CHARACTERS
+    for index, item in enumerate(draft.evidence):
+        yield f"evidence.{index}.type", item.type, TAG_KEY_CHARACTERS
+        yield f"evidence.{index}.ref", item.ref, REF_CHARACTERS
+        if item.note is not None:
+            yield f"evidence.{index}.note", item.note, EVIDENCE_CHARACTERS

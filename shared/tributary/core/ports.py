@@ -1,0 +1,76 @@
+"""What the pipelines ask of models. Adapters live in `models/`; `service` chooses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from tributary.core.decision import ScreenFinding, Verdict
+
+Vector = Sequence[float]
+"""An embedding: (dimension,) finite numbers of unit norm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpaceDefinition:
+    """All that decides what a vector means. Two embedders may serve one space only when these are equal."""
+
+    model: str
+    pooling: str
+    windowing: str
+    quantisation: str
+    dimension: int
+    floor: float
+    """Similarity under which a hit is noise in this space; calibrated by measurement."""
+
+    @property
+    def name(self) -> str:
+        """Names the space; unique by definition. The floor may be recalibrated and is no part of it."""
+        return f"{self.model}/{self.pooling}/{self.windowing}/{self.quantisation}/{self.dimension}"
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one space."""
+
+    @property
+    def space(self) -> SpaceDefinition: ...
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Returns one vector a text, in order; raises ModelFailed. No text is cut off: a long one is embedded in windows."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedText:
+    """One side of a pair, as the judge sees it."""
+
+    lesson_id: UUID
+    text: str
+    situation: str
+    subject: str | None
+
+
+class Judge(Protocol):
+    """Tells for each candidate whether the new lesson says the same, the opposite, or something else."""
+
+    @property
+    def version(self) -> str:
+        """Name and version, recorded in decisions and part of the verdict cache's key."""
+        ...
+
+    def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
+        """Returns verdicts on some or all of the candidates and on nothing else; raises ModelFailed."""
+        ...
+
+
+class Screen(Protocol):
+    """Looks for text that would hijack a later reader."""
+
+    @property
+    def version(self) -> str: ...
+
+    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+        """Returns the finding over all fields (name -> text); raises ModelFailed."""
+        ...

@@ -1,0 +1,116 @@
+"""Ranking v1: the same pool and the same instant always give the same order.
+
+score = 0.6 similarity + 0.25 freshness + 0.15 saturation(confirmations) - 0.3 saturation(contradictions)
+saturation(n) = 1 - 1 / (1 + n)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tributary.core.confidence import expired, freshness, not_yet_valid, shown_confidence, withered
+from tributary.core.decision import Challenge
+from tributary.core.lesson import Lesson
+
+VERSION = "v1"
+TERM_SHARE = 0.5
+"""A hit under the similarity floor is kept when it holds at least this share of the query's terms, weighted by rarity."""
+DIGITS = 6
+"""Figures in hits and receipts are rounded, so that their JSON is the same wherever it is written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A lesson that a side of the search brought in.
+
+    similarity    cosine similarity to the query in -1..1, None without a vector in the space
+    term_share    share of the query's terms that it holds, weighted by rarity, 0..1
+    """
+
+    lesson: Lesson
+    similarity: float | None
+    term_share: float
+    subject_matches: bool
+    challenges: tuple[Challenge, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    found: Found
+    score: float
+    confidence: float
+    terms: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    ranked: tuple[Ranked, ...]
+    excluded: Counter[str]
+
+
+def saturation(count: int) -> float:
+    return 1 - 1 / (1 + count)
+
+
+def rank(
+    pool: Sequence[Found],
+    *,
+    at: datetime,
+    floor: float,
+    limit: int,
+    min_confidence: float = 0.0,
+    include_stale: bool = False,
+) -> Ranking:
+    """Returns the best `limit` of the pool, best first, and how many each rule left out; ties go to the newer lesson."""
+    excluded: Counter[str] = Counter()
+    kept: list[Ranked] = []
+    for found in pool:
+        scored = _score(found, at=at)
+        rule = _exclusion(found, scored, at=at, floor=floor, min_confidence=min_confidence, include_stale=include_stale)
+        if rule is None:
+            kept.append(scored)
+        else:
+            excluded[rule] += 1
+    kept.sort(key=lambda one: (one.score, one.found.lesson.lesson_id), reverse=True)
+    if len(kept) > limit:
+        excluded["over_limit"] = len(kept) - limit
+    return Ranking(ranked=tuple(kept[:limit]), excluded=excluded)
+
+
+def _score(found: Found, *, at: datetime) -> Ranked:
+    lesson = found.lesson
+    terms = {
+        "similarity": round(max(0.0, found.similarity or 0.0), DIGITS),
+        "freshness": round(freshness(lesson, at=at), DIGITS),
+        "confirmations": round(saturation(lesson.confirmations), DIGITS),
+        "contradictions": round(saturation(lesson.contradictions), DIGITS),
+    }
+    score = 0.6 * terms["similarity"] + 0.25 * terms["freshness"] + 0.15 * terms["confirmations"] - 0.3 * terms["contradictions"]
+    return Ranked(
+        found=found,
+        score=round(score, DIGITS),
+        confidence=round(shown_confidence(lesson, at=at), DIGITS),
+        terms=terms,
+    )
+
+
+def _exclusion(
+    found: Found, scored: Ranked, *, at: datetime, floor: float, min_confidence: float, include_stale: bool
+) -> str | None:
+    lesson = found.lesson
+    if not include_stale:
+        if expired(lesson, at=at):
+            return "expired"
+        if withered(lesson, at=at):
+            return "withered"
+        if not_yet_valid(lesson, at=at):
+            return "not_yet_valid"
+    if scored.confidence < min_confidence:
+        return "below_confidence"
+    near = found.similarity is not None and found.similarity >= floor
+    if not (near or found.subject_matches or found.term_share >= TERM_SHARE):
+        return "below_floor"
+    return None

@@ -1,0 +1,110 @@
+"""The command line put together: its commands, its help, and what happens when one fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from tributary.edges.cli import agents, knowledge, schema, serving, tribes
+from tributary.edges.cli.doors import Doors, Session, real_doors
+from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
+
+_HELP = """Shared, conflict-safe, auditable memory for AI agents.
+
+\b
+Start a server on this computer, then use it:
+  tributary serve
+  tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
+  tributary recall "deploy payments"
+
+learn, recall, reinforce and lessons talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the
+one that 'tributary serve' runs here. The other commands are the operator's and talk to the database itself: to DATABASE_URL,
+or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME."""
+
+
+class _Group(TyperGroup):
+    """The root of the commands. Whatever a command raises ends here, in one place."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _hang_up()
+        except KeyboardInterrupt:
+            sys.stderr.write("Interrupted.\n")
+            raise typer.Exit(INTERRUPTED) from None
+        except Exception as error:
+            _fail(error, ctx.find_root().obj)
+        return result
+
+
+def _hang_up() -> NoReturn:
+    from tributary.edges.cli.streams import quiet_stdout
+
+    quiet_stdout()
+    raise typer.Exit(BROKEN_PIPE) from None
+
+
+def _fail(error: Exception, running: Session | None) -> NoReturn:
+    if isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "format_message"):
+        raise error  # the parser's own, which it tells of itself
+    from tributary.edges.cli.failures import foreseen, tell, unforeseen
+
+    debug, as_json = (running.debug, running.as_json) if running else (False, False)
+    environment = running.doors.environment if running else os.environ
+    failure = foreseen(error) or unforeseen(error, environment, debug=debug)
+    tell(failure, as_json=as_json)
+    raise typer.Exit(failure.exit) from None
+
+
+def _epilog() -> str:
+    rows = "\n".join(f"  {row.value:>3}  {row.meaning}" for row in EXITS)
+    return f"\b\nExit codes:\n{rows}"
+
+
+app = typer.Typer(
+    cls=_Group,
+    help=_HELP,
+    epilog=_epilog(),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from tributary import __version__
+
+        typer.echo(f"tributary {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an unexpected error.")] = False,
+    version: Annotated[  # noqa: ARG001  (its callback prints and ends)
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    doors = context.obj if isinstance(context.obj, Doors) else real_doors()
+    context.obj = Session(doors=doors, debug=debug)
+
+
+app.command("serve")(serving.serve)
+app.command("learn")(knowledge.learn)
+app.command("recall")(knowledge.recall)
+app.command("reinforce")(knowledge.reinforce)
+app.command("lessons")(knowledge.lessons)
+app.add_typer(tribes.app, name="tribe")
+app.add_typer(agents.app, name="agent")
+app.command("migrate")(schema.migrate)
+app.command("version")(schema.version)

@@ -1,0 +1,104 @@
+"""The connection file: how commands on this computer find the local server, kept true while servers come and go."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tributary.contract.home import CONNECTION_FILE, Connection, home, read_connection, write_connection
+
+_SERVING_LOCK = "serving.lock"
+_SETUP_LOCK = "setup.lock"
+
+
+def keep_token(environment: Mapping[str, str], token: str) -> Path:
+    """Makes `token` the one of the connection file, the address stays. The token before it is set aside, not lost."""
+    from tributary.client import DEFAULT_URL
+
+    folder = made_home(environment)
+    before = read_connection(folder)
+    set_aside(folder, unless=token)
+    return write_connection(folder, Connection(url=before.url if before else DEFAULT_URL, token=token))
+
+
+def made_home(environment: Mapping[str, str]) -> Path:
+    """Returns the home folder, made for its owner alone where it is missing."""
+    folder = home(environment)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def set_aside(folder: Path, *, unless: str) -> Path | None:
+    """Renames a connection file that holds another token than `unless`: a token is shown once and may be needed again."""
+    before = read_connection(folder)
+    if before is None or before.token == unless:
+        return None
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    return (folder / CONNECTION_FILE).rename(folder / f"connection-{stamp}.json")
+
+
+@contextmanager
+def setting_up(folder: Path) -> Iterator[None]:
+    """Lets one process at a time look whether this is the first start, and act on it."""
+    with _open_lock(folder / _SETUP_LOCK) as lock:
+        _lock(lock, wait=True)
+        yield
+
+
+class Lease:
+    """The right to be the server that the connection file names.
+
+    Of several servers of one home the first has it. When that one ends, however it ends, the system hands the right to one
+    that waits, which then writes its own address; so the file never names a dead server while a live one is there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = _open_lock(folder / _SERVING_LOCK)
+        self._order = threading.Lock()
+        self._over = False
+        self.held = _lock(self._lock, wait=False)
+        """Whether this process had the right from the start."""
+
+    def follow(self, connection: Callable[[], Connection]) -> None:
+        """Writes what `connection` returns into the file: now if the right is ours, else once it becomes so."""
+        if self.held:
+            write_connection(self._folder, connection())
+        else:
+            threading.Thread(target=self._wait, args=(connection,), name="tributary-lease", daemon=True).start()
+
+    def close(self) -> None:
+        """Gives the right back."""
+        with self._order:
+            self._over = True
+        if self.held:
+            self._lock.close()
+        # Else a thread may sit in flock on this descriptor, which closing does not wake: the process's end does.
+
+    def _wait(self, connection: Callable[[], Connection]) -> None:
+        _lock(self._lock, wait=True)
+        with self._order:
+            if not self._over:
+                write_connection(self._folder, connection())
+
+
+def _open_lock(path: Path) -> io.FileIO:
+    return io.FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+")
+
+
+def _lock(lock: io.FileIO, *, wait: bool) -> bool:
+    """Takes the exclusive lock; returns False when another process has it and `wait` is not asked for."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # Windows: two servers of one home are then told apart by the last one to start
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""What the commands reach out to: the environment, the SDK, the operator's side, the service and the gateway.
+
+One object holds them all, made when the command line starts, so that a test hands in its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import typer
+
+    from tributary import client
+    from tributary.access.operator import NewTribe, Tribe
+    from tributary.core.agent import Agent, NewToken, Role
+    from tributary.edges.cli.output import Output
+    from tributary.edges.gateway import Started
+    from tributary.edges.lambda_http.port import MemoryFace
+    from tributary.service import Settings
+
+
+class OperatorFace(Protocol):
+    """The part of `service.Operator` that the commands use."""
+
+    def migrate(self) -> None: ...
+
+    def migration_sql(self) -> str: ...
+
+    def create_tribe(self, name: str, *, curator: str = "curator") -> NewTribe: ...
+
+    def tribes(self) -> Sequence[Tribe]: ...
+
+    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = 365) -> NewToken: ...
+
+    def agents(self, tribe: str) -> Sequence[Agent]: ...
+
+    def revoke_agent(self, tribe: str, name: str) -> Agent: ...
+
+    def build_index(self, tribe: str) -> bool: ...
+
+
+class ServedMemory(Protocol):
+    """The memory that `serve` puts behind the gateway."""
+
+    @property
+    def face(self) -> MemoryFace:
+        """What the gateway uses."""
+
+    def warm(self) -> None: ...
+
+
+class Gateway(Protocol):
+    """Serves `memory` until it is told to stop; calls `started` once it accepts requests."""
+
+    def __call__(
+        self,
+        memory: MemoryFace,
+        *,
+        host: str,
+        port: int,
+        cors_origins: Sequence[str],
+        started: Callable[[Started], None],
+    ) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doors:
+    """The ways out of the command line."""
+
+    environment: Mapping[str, str]
+    open_client: Callable[[], client.Memory]
+    load_settings: Callable[[bool], Settings]
+    """Reads the settings and sets the logs up; told True by `serve`, whose events are worth a line each."""
+    open_operator: Callable[[Settings], AbstractContextManager[OperatorFace]]
+    open_memory: Callable[[Settings], AbstractContextManager[ServedMemory]]
+    serve: Gateway
+
+
+@dataclass(kw_only=True)
+class Session:
+    """One run of the command line."""
+
+    doors: Doors
+    debug: bool = False
+    as_json: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Real:
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def open_client(self) -> client.Memory:
+        from tributary.client import Memory
+
+        return Memory(environment=self.environment)
+
+    def load_settings(self, serving: bool) -> Settings:
+        from tributary.service import load_settings
+        from tributary.telemetry import log
+
+        settings = load_settings(self.environment)
+        quiet = not serving and "TRIBUTARY_LOG_LEVEL" not in self.environment
+        level = "WARNING" if quiet else settings.log_level
+        log.configure(form=settings.log_format, level=level, file=settings.log_file)
+        return settings
+
+    def open_operator(self, settings: Settings) -> AbstractContextManager[OperatorFace]:
+        from tributary.service import open_operator
+
+        return open_operator(settings)
+
+    def open_memory(self, settings: Settings) -> AbstractContextManager[ServedMemory]:
+        from tributary.service import open_memory
+
+        return open_memory(settings)
+
+    def serve(self, memory: ServedMemory, settings: Settings, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
+        from tributary.edges.gateway import serve
+
+        serve(memory, settings, host=host, port=port, on_ready=on_ready)
+
+
+def real_doors() -> Doors:
+    """Returns the doors that lead to the real things, none of which is opened or imported yet."""
+    real = _Real()
+    return Doors(
+        environment=real.environment,
+        open_client=real.open_client,
+        load_settings=real.load_settings,
+        open_operator=real.open_operator,
+        open_memory=real.open_memory,
+        serve=real.serve,
+    )
+
+
+def session(context: typer.Context, *, as_json: bool) -> tuple[Doors, Output]:
+    """Returns the doors and the voice of the running command, and notes for a failure how it is to be told."""
+    from tributary.edges.cli.output import Output
+
+    running = context.find_root().obj
+    running.as_json = as_json
+    return running.doors, Output(as_json=as_json)
+
+
+def operator_of(doors: Doors) -> AbstractContextManager[OperatorFace]:
+    """Returns the operator's side of the database that the settings name."""
+    return doors.open_operator(doors.load_settings(False))

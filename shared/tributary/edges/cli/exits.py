@@ -1,0 +1,62 @@
+"""Exit codes of the command line: the one table, also printed by `tributary --help`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExitCode:
+    """`codes` are the error codes, of the library and of the SDK, that end a command so."""
+
+    value: int
+    meaning: str
+    codes: tuple[str, ...] = ()
+
+
+OK = 0
+USAGE = 2
+SETUP = 7
+INTERNAL = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+EXITS: tuple[ExitCode, ...] = (
+    ExitCode(value=OK, meaning="done"),
+    ExitCode(value=USAGE, meaning="the command line is not right; see --help"),
+    ExitCode(value=3, meaning="the input breaks a rule", codes=("invalid_request", "too_large", "unsupported_media_type")),
+    ExitCode(value=4, meaning="no known token, or its role does not allow this", codes=("unauthenticated", "forbidden")),
+    ExitCode(
+        value=5,
+        meaning="there is no such thing, or it stands in the way of what is there",
+        codes=("not_found", "wrong_standing", "idempotency_conflict", "not_complete", "port_taken"),
+    ),
+    ExitCode(
+        value=6,
+        meaning="cannot be reached or is too busy now; try again later",
+        codes=("unavailable", "unreachable", "overloaded", "timed_out", "model_failed"),
+    ),
+    ExitCode(
+        value=SETUP,
+        meaning="something is not set up: a setting, a package, the database, or the address of the server",
+        codes=(
+            "not_configured",
+            "bad_setting",
+            "not_migrated",
+            "code_too_old",
+            "missing_extra",
+            "method_not_allowed",
+            "bad_reply",
+        ),
+    ),
+    ExitCode(value=INTERNAL, meaning="something unexpected happened", codes=("internal", "corrupt", "error")),
+    ExitCode(value=INTERRUPTED, meaning="interrupted by Ctrl-C"),
+    ExitCode(value=BROKEN_PIPE, meaning="whoever read the output went away"),
+)
+
+_BY_CODE = {code: row.value for row in EXITS for code in row.codes}
+
+
+def exit_for(code: str) -> int:
+    """Returns the exit code for an error code; an unknown one is unexpected."""
+    return _BY_CODE.get(code, INTERNAL)

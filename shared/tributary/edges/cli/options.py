@@ -1,0 +1,85 @@
+"""Options that several commands share, and how their words are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output, and nothing else.")]
+Tribe = Annotated[str, typer.Option("--tribe", metavar="NAME", help="The tribe's name.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="A tag; may be given more than once.")]
+
+
+class KindName(StrEnum):
+    GOTCHA = "gotcha"
+    ENTITY_FACT = "entity_fact"
+    OBSERVATION = "observation"
+    RUNBOOK_FACT = "runbook_fact"
+    RESOLUTION = "resolution"
+    REJECTED_HYPOTHESIS = "rejected_hypothesis"
+
+
+class HowName(StrEnum):
+    OBSERVED = "observed"
+    DERIVED = "derived"
+    TOLD = "told"
+    IMPORTED = "imported"
+
+
+class StatusName(StrEnum):
+    ACTIVE = "active"
+    PENDING = "pending"
+    DISPUTED = "disputed"
+    QUARANTINED = "quarantined"
+    SUPERSEDED = "superseded"
+    RETIRED = "retired"
+    EVICTED = "evicted"
+    ERASED = "erased"
+    ANY = "any"
+
+
+class RequireName(StrEnum):
+    ANY = "any"
+    VECTOR = "vector"
+
+
+class RoleName(StrEnum):
+    READER = "reader"
+    WRITER = "writer"
+    CURATOR = "curator"
+
+
+def pairs(given: Sequence[str] | None, option: str) -> list[tuple[str, str]]:
+    """Returns KEY=VALUE words as pairs; raises a usage error for a word that is none."""
+    found = []
+    for word in given or ():
+        key, equals, value = word.partition("=")
+        if not (key and equals and value):
+            raise typer.BadParameter(f"'{word}' must look like KEY=VALUE", param_hint=option)
+        found.append((key, value))
+    return found
+
+
+def time_or_tick(given: str | None, option: str) -> int | datetime | None:
+    """Returns a tick for digits, else the time that is written; raises a usage error for neither."""
+    if given is not None and given.isascii() and given.isdigit():
+        return int(given)
+    return time(given, option)
+
+
+def time(given: str | None, option: str) -> datetime | None:
+    """Returns an RFC 3339 time with its offset; raises a usage error for anything else."""
+    if given is None:
+        return None
+    try:
+        found = datetime.fromisoformat(given)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        rule = f"'{given}' must be a time with an offset, such as 2026-03-01T12:00:00Z"
+        raise typer.BadParameter(rule, param_hint=option)
+    return found

@@ -1,0 +1,75 @@
+"""How commands speak: results on standard output, as words or as JSON, and remarks on standard error."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NARROW = 72
+"""Below so many columns a table is laid out as a list."""
+
+
+class Output:
+    """One command's voice. With `as_json` the only thing on standard output is one JSON value."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def result(self, document: object, lines: Sequence[str]) -> None:
+        """Says the result: `document` for machines, `lines` for people, which are to be safe to print."""
+        if self.as_json:
+            self.json(document)
+        else:
+            self.lines(lines)
+
+    def json(self, document: object) -> None:
+        """Says one JSON value."""
+        self.lines([json.dumps(document, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2)])
+
+    def lines(self, lines: Sequence[str]) -> None:
+        """Says each line whole: nothing wraps it, so it can be copied, searched and cut."""
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+
+    def table(self, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
+        """Says rows under (heading, 'left' or 'right') columns, on a terminal as a table, else as lines with tabs."""
+        if not self.wide():
+            self.lines(["\t".join(heading for heading, _ in columns), *("\t".join(row) for row in rows)])
+            return
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        for heading, side in columns:
+            table.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
+        for row in rows:
+            # Text, not str: a str would be read as markup.
+            table.add_row(*(Text(cell) for cell in row))
+        console().print(table)
+
+    def wide(self) -> bool:
+        """Tells whether standard output is a terminal on which a table is legible."""
+        return sys.stdout.isatty() and shutil.get_terminal_size().columns >= NARROW
+
+    def remark(self, text: str) -> None:
+        """Says something beside the result."""
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
+def console() -> Console:
+    """Returns a console on standard output that interprets no markup, colours no guess and honours NO_COLOR."""
+    from rich.console import Console as RichConsole
+
+    class _Console(RichConsole):
+        def on_broken_pipe(self) -> NoReturn:
+            raise BrokenPipeError
+
+    return _Console(markup=False, emoji=False, highlight=False)

@@ -1,0 +1,222 @@
+"""`tributary serve`: the memory behind HTTP on this computer. The first start makes a tribe and its curator."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tributary.edges.cli.doors import Doors, OperatorFace, ServedMemory, session
+from tributary.edges.cli.failures import CommandFailed
+from tributary.edges.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from tributary.contract.home import Connection
+    from tributary.edges.cli.connection import Lease
+    from tributary.edges.cli.greeting import Greeting
+    from tributary.edges.cli.output import Output
+    from tributary.service import NewTribe, Settings, Tribe
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; one that other computers reach is not encrypted.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8377,
+    tribe: Annotated[str, typer.Option(metavar="NAME", help="The tribe that the very first start makes.")] = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Serve the memory over HTTP, with a PostgreSQL of its own unless DATABASE_URL names another.
+
+    The very first start makes a tribe and its curator and shows the curator's token, this once.
+
+    \b
+    Example: tributary serve --port 9000
+    """
+    doors, output = session(context, as_json=as_json)
+    with _stopping_on_signals():
+        try:
+            _serve(doors, output, host=host, port=port, tribe=tribe)
+        except KeyboardInterrupt:
+            output.remark("Stopped.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Prepared:
+    """A database that is ready to serve. `made` when this is its first start."""
+
+    tribe: Tribe
+    made: NewTribe | None
+    curator: str | None
+    set_aside: Path | None
+
+
+def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) -> None:
+    from tributary.edges.cli.connection import Lease, made_home
+
+    _check_free(host, port)
+    settings = doors.load_settings(True)
+    folder = made_home(doors.environment)
+    with ExitStack() as stack:
+        lease = Lease(folder)
+        stack.callback(lease.close)
+        with doors.open_operator(settings) as operator:
+            prepared = _prepare(operator, lease, folder, tribe)
+            # Joined before the operator leaves, so that an embedded database does not stop in between.
+            memory = stack.enter_context(doors.open_memory(settings))
+            kept_for = _kept_for(memory, folder)
+        memory.warm()
+
+        def on_ready(url: str) -> None:
+            local = _local(url)
+            if kept_for is not None:
+                lease.follow(lambda: _connection(memory, folder, local, prepared))
+            greeting = _greeting(settings, prepared, folder, local, host=host, kept_for=kept_for, lease=lease)
+            warning = greeting.warning()
+            if warning:
+                output.remark(warning)
+            output.result(greeting.document(), greeting.lines())
+
+        doors.serve(memory, settings, host=host, port=port, on_ready=on_ready)
+
+
+def _prepare(operator: OperatorFace, lease: Lease, folder: Path, name: str) -> _Prepared:
+    """Migrates, and makes the tribe where there is none at all. Two first starts at once make one."""
+    from tributary.contract.home import Connection, write_connection
+    from tributary.edges.cli.connection import set_aside, setting_up
+
+    with setting_up(folder):
+        operator.migrate()
+        tribes = {one.name: one for one in operator.tribes()}
+        if not tribes:
+            made = operator.create_tribe(name)
+            aside = None
+            if lease.held:
+                # At once, and with the address still to come: a token that nobody kept could never be had again.
+                aside = set_aside(folder, unless=made.token.secret)
+                write_connection(folder, Connection(url=_default_url(), token=made.token.secret))
+            return _Prepared(tribe=made.tribe, made=made, curator=made.token.agent.name, set_aside=aside)
+    if name not in tribes:
+        there = ", ".join(f"'{one}'" for one in tribes)
+        detail = f"there is no tribe '{name}' in this database, but {there}; make it with: tributary tribe create NAME"
+        raise CommandFailed("not_found", detail)
+    curators = [one.name for one in operator.agents(name) if one.role == "curator"]
+    return _Prepared(tribe=tribes[name], made=None, curator=curators[0] if curators else None, set_aside=None)
+
+
+def _kept_for(memory: ServedMemory, folder: Path) -> str | None:
+    """Returns the agent whose token the connection file keeps, None when this database knows no such token."""
+    from tributary.contract.home import read_connection
+    from tributary.core.errors import Unauthenticated
+
+    kept = read_connection(folder)
+    if kept is None:
+        return None
+    try:
+        return memory.authenticate(kept.token).name
+    except Unauthenticated:
+        return None
+
+
+def _connection(memory: ServedMemory, folder: Path, url: str, prepared: _Prepared) -> Connection:
+    """Returns what the file is to say: our address, and the token that it keeps by now if that is still a good one."""
+    from tributary.contract.home import Connection, read_connection
+
+    kept = read_connection(folder)
+    if kept is not None and _kept_for(memory, folder) is not None:
+        return Connection(url=url, token=kept.token)
+    return Connection(url=url, token=prepared.made.token.secret if prepared.made else "")
+
+
+def _greeting(
+    settings: Settings, prepared: _Prepared, folder: Path, url: str, *, host: str, kept_for: str | None, lease: Lease
+) -> Greeting:
+    from tributary.contract.home import CONNECTION_FILE, read_connection
+    from tributary.edges.cli.greeting import Greeting
+
+    stored = read_connection(folder)
+    made = prepared.made
+    return Greeting(
+        url=url,
+        exposed=not _is_loopback(host),
+        tribe=prepared.tribe.name,
+        made_at=prepared.tribe.created_at,
+        curator=prepared.curator,
+        token=made.token.secret if made else None,
+        token_good_until=made.token.expires_at if made else None,
+        connection_file=folder / CONNECTION_FILE,
+        kept_for=kept_for,
+        named=stored.url if stored and not lease.held else None,
+        set_aside=prepared.set_aside,
+        data="the database that DATABASE_URL names" if settings.database_url else str(settings.home),
+        origins=tuple(settings.cors_origins),
+    )
+
+
+def _check_free(host: str, port: int) -> None:
+    """Raises CommandFailed when nothing can listen there, before anything else is started."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (socket.gaierror, UnicodeError):
+        raise CommandFailed("bad_setting", f"--host '{host}' is no address of this computer") from None
+    family, kind, protocol, _, address = found[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            raise _cannot_listen(error, host, port) from None
+
+
+def _cannot_listen(error: OSError, host: str, port: int) -> CommandFailed:
+    if error.errno == errno.EADDRINUSE:
+        return CommandFailed(
+            "port_taken",
+            f"port {port} is taken, perhaps by another 'tributary serve'; take another with --port, or a free one with --port 0",
+        )
+    return CommandFailed("bad_setting", f"cannot listen on {host} port {port}: {error.strerror}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _local(url: str) -> str:
+    """Returns the address as this computer reaches it: one cannot connect to 'every address'."""
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:").rstrip("/")
+
+
+def _default_url() -> str:
+    from tributary.client import DEFAULT_URL
+
+    return DEFAULT_URL
+
+
+@contextlib.contextmanager
+def _stopping_on_signals() -> Iterator[None]:
+    """Turns SIGTERM and SIGHUP into the interrupt that Ctrl-C is, so that everything is closed on the way out."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), interrupt) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

@@ -1,0 +1,212 @@
+"""The local gateway as an ASGI app: what API Gateway does on AWS, in front of the code that Lambda runs there.
+
+    read (10 MB) -> preflight -> event (6 MB) -> authorizer -> function -> reply, all within 30 s
+
+The functions are synchronous and run in a bounded pool of threads. Nothing is cached: a revoked token stops at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tributary.contract.limits import EVENT_BYTES, REQUEST_BYTES, TIMEOUT_S
+from tributary.contract.models import FieldProblem
+from tributary.contract.routes import ROUTES
+from tributary.core.clock import utc_now
+from tributary.core.ids import new_id
+from tributary.edges.gateway.cors import Cors
+from tributary.edges.gateway.event import HttpRequest, to_authorizer_event, to_event
+from tributary.edges.lambda_http.app import App
+from tributary.edges.lambda_http.authorizer import authorize
+from tributary.edges.lambda_http.port import Event, MemoryFace
+from tributary.edges.lambda_http.problems import Refused, problem_reply
+from tributary.edges.lambda_http.reply import headers_of
+from tributary.edges.lambda_http.routing import Match, find
+from tributary.telemetry import Event as LogEvent
+from tributary.telemetry import log
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+WORKERS = 16
+MOST_IN_FLIGHT = 128
+"""Requests beyond so many are refused at once, as Lambda refuses beyond its concurrency."""
+DEFAULT_FUNCTION = "recall"
+"""Serves API Gateway's `$default` route, so that 404 and 405 are ours too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Context:
+    """Stands in for Lambda's context: knows when the caller will be cut off."""
+
+    ends_at: float
+
+    def get_remaining_time_in_millis(self) -> int:
+        return max(0, int((self.ends_at - time.monotonic()) * 1000))
+
+
+class Gateway:
+    """An ASGI app over one open memory, which stays its caller's to close."""
+
+    def __init__(
+        self,
+        memory: MemoryFace,
+        *,
+        cors_origins: Sequence[str] = (),
+        timeout_s: float = TIMEOUT_S,
+        workers: int = WORKERS,
+        most_in_flight: int = MOST_IN_FLIGHT,
+    ) -> None:
+        self._memory = memory
+        self._cors = Cors(cors_origins)
+        self._timeout_s = timeout_s
+        self._most_in_flight = most_in_flight
+        self._in_flight = 0
+        self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="tributary-request")
+        self._apps = {name: App(name, lambda: memory) for name in {route.function for route in ROUTES}}
+
+    def close(self) -> None:
+        """Waits for the requests that run; those that still wait for a thread are dropped."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+        elif scope["type"] == "http":
+            response = await self._serve(_head(scope), receive)
+            if response is not None:
+                await _send(response, send)
+
+    async def _serve(self, head: HttpRequest, receive: Receive) -> Event | None:
+        """Returns the response in Lambda's shape, None when the caller has gone."""
+        origin = head.header("origin")
+        if self._cors.is_preflight(head.method, origin, head.header("access-control-request-method")):
+            return {"statusCode": 204, "headers": self._cors.preflight_headers(origin)}
+        self._in_flight += 1
+        try:
+            response = await self._answer(head, receive)
+        except _Gone:
+            return None
+        except Exception as error:
+            response = _refusal(error, head)
+        finally:
+            self._in_flight -= 1
+        response["headers"].update(self._cors.headers(origin))
+        return response
+
+    async def _answer(self, head: HttpRequest, receive: Receive) -> Event:
+        if self._in_flight > self._most_in_flight:
+            raise Refused("overloaded", f"{self._most_in_flight} requests are being served already")
+        context = _Context(ends_at=time.monotonic() + self._timeout_s)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                request = await _with_body(head, receive)
+                return await asyncio.get_running_loop().run_in_executor(self._pool, self._invoke, request, context)
+        except TimeoutError as error:
+            # A thread that is at it goes on; the idempotency key tells the retry what came of it.
+            rule = f"there was no answer within {self._timeout_s:g} seconds"
+            raise Refused("timed_out", rule, headers={"Connection": "close"}) from error
+
+    def _invoke(self, request: HttpRequest, context: _Context) -> Event:
+        match = find(request.method, request.path)
+        event = to_event(request, match, request_id=new_id().hex, at=utc_now())
+        _check_size(event, len(request.body))
+        if match and match.route.role:
+            answer = authorize(to_authorizer_event(event), lambda: self._memory)
+            event["requestContext"]["authorizer"] = {"lambda": answer["context"]}
+        return self._apps[_function(match)](event, context)
+
+
+class _Gone(Exception):
+    """The caller closed the connection before it had sent its request."""
+
+
+def _function(match: Match | None) -> str:
+    return match.route.function if match else DEFAULT_FUNCTION
+
+
+def _head(scope: Scope) -> HttpRequest:
+    client = scope.get("client")
+    return HttpRequest(
+        method=scope["method"].upper(),
+        path=scope["path"],
+        query_string=scope["query_string"].decode("latin-1"),
+        headers=tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]),
+        protocol=f"HTTP/{scope['http_version']}",
+        source_ip=client[0] if client else "",
+        body=b"",
+    )
+
+
+async def _with_body(head: HttpRequest, receive: Receive) -> HttpRequest:
+    """Returns the request with its body; reads no further than the limit."""
+    announced = head.header("content-length")
+    if announced.isdecimal() and int(announced) > REQUEST_BYTES:
+        raise _too_large(f"is {announced} bytes; at most {REQUEST_BYTES} are taken")
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _Gone
+        body += message.get("body", b"")
+        if len(body) > REQUEST_BYTES:
+            raise _too_large(f"is more than {REQUEST_BYTES} bytes")
+        if not message.get("more_body"):
+            break
+    return replace(head, body=bytes(body))
+
+
+def _check_size(event: Event, body_bytes: int) -> None:
+    # JSON writes one byte as six at worst, and all but the body is small.
+    if body_bytes > EVENT_BYTES // 8 and len(json.dumps(event, ensure_ascii=False).encode()) > EVENT_BYTES:
+        raise _too_large(f"makes an event of more than {EVENT_BYTES} bytes")
+
+
+def _too_large(rule: str) -> Refused:
+    # What is left of the body stays unread, so the connection can serve no other request.
+    return Refused("too_large", f"body {rule}", errors=[FieldProblem(field="body", rule=rule)], headers={"Connection": "close"})
+
+
+def _refusal(error: Exception, head: HttpRequest) -> Event:
+    """Returns the problem for a request that reached no function."""
+    with log.operation() as operation_id:
+        reply = problem_reply(error, operation=operation_id)
+        unforeseen = not isinstance(error, Refused)
+        log.event(
+            LogEvent.REQUEST_FAILED if unforeseen else LogEvent.REQUEST_REFUSED,
+            level=logging.ERROR if unforeseen else logging.INFO,
+            error=error if unforeseen else None,
+            route="gateway",
+            status=reply.status,
+        )
+    headers = headers_of(reply, operation_id=operation_id, path=head.path)
+    return {"statusCode": reply.status, "headers": headers, "body": reply.body}
+
+
+async def _send(response: Event, send: Send) -> None:
+    body = response.get("body") or ""
+    content = base64.b64decode(body) if response.get("isBase64Encoded") else body.encode("utf-8")
+    headers = [(name.lower().encode("latin-1"), str(value).encode("latin-1")) for name, value in response["headers"].items()]
+    headers += [(b"set-cookie", cookie.encode("latin-1")) for cookie in response.get("cookies", ())]
+    if response["statusCode"] != 204:
+        headers.append((b"content-length", str(len(content)).encode("ascii")))
+    await send({"type": "http.response.start", "status": response["statusCode"], "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return

@@ -1,0 +1,152 @@
+"""Runs the local gateway on uvicorn: in this thread until a signal comes, or in another one for a block of code."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType
+
+import uvicorn
+
+from tributary.contract.limits import TIMEOUT_S
+from tributary.core.errors import BadSetting
+from tributary.edges.gateway.app import Gateway
+from tributary.edges.lambda_http.port import MemoryFace
+from tributary.telemetry import Event as LogEvent
+from tributary.telemetry import log
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8377
+_BACKLOG = 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A gateway that accepts connections. With no `cors_origins`, no page from another origin can read its replies."""
+
+    url: str
+    host: str
+    port: int
+    cors_origins: tuple[str, ...]
+
+
+def serve(
+    memory: MemoryFace,
+    *,
+    host: str = DEFAULT_HOST,
+    port: int = DEFAULT_PORT,
+    cors_origins: Sequence[str] = (),
+    started: Callable[[Started], None] = lambda _: None,
+) -> None:
+    """Serves until SIGINT or SIGTERM, then finishes what runs and returns; a second SIGINT does not wait for it.
+
+    Port 0 takes any free one. `started` is called once, when connections are accepted. The memory stays open. Raises
+    BadSetting when nothing can be bound to `host` and `port`. Call it from the main thread, where signals arrive.
+    """
+    with _bound(memory, host, port, cors_origins) as (server, listener, about), _stopped_by_signals(server):
+        started(about)
+        server.run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def running(
+    memory: MemoryFace, *, host: str = DEFAULT_HOST, port: int = 0, cors_origins: Sequence[str] = ()
+) -> Iterator[Started]:
+    """Serves from a thread of its own while the block runs."""
+    with _bound(memory, host, port, cors_origins) as (server, listener, about):
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="tributary-gateway")
+        thread.start()
+        try:
+            yield about
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn raises a signal again when it is done; whoever called us still has a memory to close.
+        yield
+
+
+@contextlib.contextmanager
+def _bound(
+    memory: MemoryFace, host: str, port: int, cors_origins: Sequence[str]
+) -> Iterator[tuple[_Server, socket.socket, Started]]:
+    listener = bind(host, port)
+    gateway = Gateway(memory, cors_origins=cors_origins)
+    config = uvicorn.Config(
+        gateway,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=TIMEOUT_S,
+    )
+    about = _about(listener, host, cors_origins)
+    log.event(LogEvent.SERVICE_STARTED, url=about.url, cors=", ".join(about.cors_origins) or "off")
+    try:
+        yield _Server(config), listener, about
+    finally:
+        listener.close()
+        gateway.close()
+        log.event(LogEvent.SERVICE_STOPPED, url=about.url)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens there; raises BadSetting saying what is in the way."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (socket.gaierror, OverflowError, UnicodeError) as error:
+        raise BadSetting(f"host '{host}' with port {port} is no address that can be listened on") from error
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise BadSetting(_why_not(error, host, port)) from error
+    return listener
+
+
+def _why_not(error: Exception, host: str, port: int) -> str:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EADDRINUSE:
+        return f"port {port} on {host} is taken by another program; choose another port, or 0 for any free one"
+    if number == errno.EACCES:
+        return f"port {port} on {host} may not be used by this user; choose one above 1023"
+    return f"nothing can be bound to port {port} on {host}"
+
+
+def _about(listener: socket.socket, host: str, cors_origins: Sequence[str]) -> Started:
+    port = int(listener.getsockname()[1])
+    shown = f"[{host}]" if ":" in host else host
+    return Started(url=f"http://{shown}:{port}", host=host, port=port, cors_origins=tuple(cors_origins))
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(server: _Server) -> Iterator[None]:
+    def stop(number: int, _: FrameType | None) -> None:
+        if server.should_exit and number == signal.SIGINT:
+            server.force_exit = True
+        server.should_exit = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,177 @@
+"""The app of one Lambda function: an API Gateway event in, a response for API Gateway out.
+
+    identify -> allow -> operation (read, ask the service, translate) -> reply
+
+Powertools' resolver keeps the event that it works on in an attribute of its base class, shared by every resolver of the
+process: two threads would answer one another's requests. Lambda runs one request at a time, but the local gateway does
+not, so here each thread has a resolver of its own, which reads its own event.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+
+from tributary.contract.problems import PROBLEMS
+from tributary.contract.routes import ROUTES, Route
+from tributary.core.agent import Principal
+from tributary.core.clock import Now, utc_now
+from tributary.core.errors import Forbidden
+from tributary.edges.lambda_http.identify import allow, identify
+from tributary.edges.lambda_http.metrics import Meter, no_metrics
+from tributary.edges.lambda_http.operations import OPERATIONS, Ask
+from tributary.edges.lambda_http.port import Context, Event, OpenMemory
+from tributary.edges.lambda_http.problems import Refused, code_of, problem_reply
+from tributary.edges.lambda_http.reply import HttpReply, Measure, headers_of
+from tributary.edges.lambda_http.routing import find, methods_of, powertools_rule
+from tributary.telemetry import Event as LogEvent
+from tributary.telemetry import log
+
+MARGIN_S = 1.0
+"""Kept back of the time that is left, for writing the reply."""
+_SHORTEST_S = 0.05
+
+Result = TypeVar("Result")
+
+
+class App:
+    """Serves the routes of one function. May be called from several threads."""
+
+    def __init__(self, function: str, memory: OpenMemory, *, meter: Meter = no_metrics, now: Now = utc_now) -> None:
+        self._function = function
+        self._memory = memory
+        self._meter = meter
+        self._now = now
+        self._threads = threading.local()
+
+    def __call__(self, event: Event, context: Context) -> dict[str, Any]:
+        """Returns the response to an event, a problem if need be; raises only when the event is none of API Gateway's."""
+        resolver: _Resolver | None = getattr(self._threads, "resolver", None)
+        if resolver is None:
+            resolver = self._threads.resolver = self._new_resolver()
+        return resolver.answer(event, context)
+
+    def _new_resolver(self) -> _Resolver:
+        resolver = _Resolver()
+        for route in ROUTES:
+            if route.function == self._function:
+                resolver.route(powertools_rule(route.path), method=route.method)(self._handler(resolver, route))
+        resolver.not_found(lambda _: self._respond(resolver, None, {}))
+        return resolver
+
+    def _handler(self, resolver: _Resolver, route: Route) -> Callable[..., Response[str]]:
+        def handle(**path: str) -> Response[str]:
+            return self._respond(resolver, route, path)
+
+        return handle
+
+    def _respond(self, resolver: _Resolver, route: Route | None, path: Mapping[str, str]) -> Response[str]:
+        began = time.perf_counter()
+        name = route.operation if route else "none"
+        # Asked before the operation begins, so that each of its log lines can name the agent; its failure is told inside.
+        identity = _attempt(lambda: identify(resolver.event, route, self._memory) if route else None)
+        who = identity if isinstance(identity, Principal) else None
+        about = {"agent": who.name, "tribe": str(who.tribe_id)} if who else {}
+        with log.operation(**about) as operation_id:
+            code = None
+            try:
+                reply = self._reply(resolver, route, path, identity)
+            except Exception as error:
+                code = code_of(error)
+                reply = problem_reply(error, operation=operation_id)
+                self._record(error, name, who)
+            took_ms = round((time.perf_counter() - began) * 1000, 1)
+            outcome = LogEvent.REQUEST_REFUSED if code else LogEvent.REQUEST_SERVED
+            log.event(outcome, route=name, status=reply.status, code=code, ms=took_ms)
+            latency = Measure(name="Latency", value=took_ms, unit="Milliseconds", dimensions={"operation": name})
+            self._meter((latency, *reply.measures))
+            return _response(reply, operation_id, resolver.path)
+
+    def _reply(
+        self, resolver: _Resolver, route: Route | None, path: Mapping[str, str], identity: Principal | Exception | None
+    ) -> HttpReply:
+        if route is None:
+            raise no_such_route(resolver.method, resolver.path)
+        if isinstance(identity, Exception):
+            raise identity
+        allow(identity, route)
+        ask = Ask(
+            event=resolver.event,
+            route=route,
+            path=path,
+            identity=identity,
+            open_memory=self._memory,
+            remaining_s=resolver.remaining_s,
+            now=self._now,
+        )
+        return OPERATIONS[route.operation](ask)
+
+    def _record(self, error: Exception, operation: str, principal: Principal | None) -> None:
+        """Logs what the caller is not told and audits a refusal; raises nothing, the reply is settled."""
+        code = code_of(error)
+        if PROBLEMS[code].status >= 500:
+            level = logging.ERROR if code == "internal" else logging.WARNING
+            log.event(LogEvent.REQUEST_FAILED, level=level, error=error, route=operation, code=code)
+        if isinstance(error, Forbidden) and principal is not None:
+            detail = error.detail
+            failure = _attempt(lambda: self._memory().audit_refusal(principal, action=operation, code=code, detail=detail))
+            if failure is not None:
+                log.event(LogEvent.AUDIT_FAILED, level=logging.ERROR, error=failure, route=operation)
+
+
+class _Resolver(APIGatewayHttpResolver):
+    """A resolver for one thread, which keeps the event of the request that it is at."""
+
+    def __init__(self) -> None:
+        # debug is off whatever the environment says: it prints events, tokens included.
+        super().__init__(debug=False)
+        self._event = APIGatewayProxyEventV2({})
+        self.remaining_s = 0.0
+
+    def answer(self, event: Event, context: Context) -> dict[str, Any]:
+        self._event = APIGatewayProxyEventV2(event)
+        self.remaining_s = max(_SHORTEST_S, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
+        return self.resolve(event, context)  # type: ignore[arg-type]  # Powertools wants Lambda's class, of which it uses nothing
+
+    @property
+    def current_event(self) -> APIGatewayProxyEventV2:  # type: ignore[override]  # a shared attribute of the base class
+        return self._event
+
+    @property
+    def event(self) -> Event:
+        return self._event.raw_event
+
+    @property
+    def method(self) -> str:
+        return self._event.http_method.upper()
+
+    @property
+    def path(self) -> str:
+        return self._event.path
+
+
+def no_such_route(method: str, path: str) -> Refused:
+    """Returns 404, or 405 with Allow when the path has other methods."""
+    allowed = methods_of(path)
+    if not allowed or find(method, path):
+        return Refused("not_found", "there is no such route; /docs lists them all")
+    listed = ", ".join(allowed)
+    return Refused("method_not_allowed", f"this route has {listed}", headers={"Allow": listed})
+
+
+def _attempt(call: Callable[[], Result]) -> Result | Exception:
+    try:
+        return call()
+    except Exception as error:
+        return error
+
+
+def _response(reply: HttpReply, operation_id: str, path: str) -> Response[str]:
+    headers: dict[str, str | list[str]] = {**headers_of(reply, operation_id=operation_id, path=path)}
+    return Response(status_code=reply.status, body=reply.body, headers=headers)

@@ -1,0 +1,92 @@
+"""The entry points of the Lambda functions. Each opens what it needs at its first invocation and keeps it while warm."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tributary.edges.lambda_http.port import Context, Event, Handler, MemoryFace
+from tributary.telemetry import log
+
+if TYPE_CHECKING:
+    from tributary.edges.lambda_http.app import App
+
+Made = TypeVar("Made")
+
+
+def handler_for(function: str) -> Handler:
+    """Returns the handler of one of the functions that serve HTTP routes: `recall` or `learn`."""
+    # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
+    from tributary.edges.lambda_http.app import App
+    from tributary.edges.lambda_http.metrics import meter_for
+
+    def open_app() -> App:
+        _configure_log()
+        return App(function, once(_open_memory), meter=meter_for(function, os.environ))
+
+    app = once(open_app)
+
+    def handler(event: Event, context: Context) -> dict[str, Any]:
+        return app()(event, context)
+
+    return handler
+
+
+def authorizer_handler() -> Handler:
+    """Returns the handler of the authorizer."""
+    from tributary.edges.lambda_http.authorizer import authorize
+
+    memory = once(_open_memory)
+    configure = once(_configure_log)
+
+    def handler(event: Event, _context: Context) -> dict[str, Any]:
+        configure()
+        return authorize(event, memory)
+
+    return handler
+
+
+def migrate_handler() -> Handler:
+    """Returns the handler that brings the schema up to this code's. What it raises fails the deployment, as it must."""
+
+    def handler(_event: Event, _context: Context) -> dict[str, Any]:
+        from tributary.service import load_settings, open_operator
+
+        _configure_log()
+        with open_operator(load_settings(os.environ)) as operator:
+            return {"revision": operator.migrate()}
+
+    return handler
+
+
+def once(make: Callable[[], Made]) -> Callable[[], Made]:
+    """Returns a function that makes its thing at the first call and gives the same one ever after.
+
+    When making it fails, the error goes to that caller and the next call tries again.
+    """
+    made: list[Made] = []
+    lock = threading.Lock()
+
+    def get() -> Made:
+        with lock:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return get
+
+
+def _open_memory() -> MemoryFace:
+    from tributary.service import load_settings, open_memory
+
+    return open_memory(load_settings(os.environ))
+
+
+def _configure_log() -> None:
+    # Not by the settings: what is wrong with them must be logged too.
+    level = os.environ.get("TRIBUTARY_LOG_LEVEL", "INFO").upper()
+    known = level if level in logging.getLevelNamesMapping() else "INFO"
+    log.configure(form="text" if os.environ.get("TRIBUTARY_LOG_FORMAT") == "text" else "json", level=known)

@@ -1,0 +1,36 @@
+"""Who is calling, and may they: the two questions before every operation of a route with a role."""
+
+from __future__ import annotations
+
+from tributary.contract.routes import Route
+from tributary.core.agent import Principal, Role
+from tributary.core.errors import Unauthenticated
+from tributary.edges.lambda_http.port import Event, OpenMemory
+from tributary.edges.lambda_http.principal import UNDECIDED, bearer_token, context_of, from_context
+
+
+def identify(event: Event, route: Route, memory: OpenMemory) -> Principal | None:
+    """Returns the caller, None on an open route; raises Unauthenticated when the route needs one and none is known.
+
+    The authorizer's word is taken. Only where it could not decide, because the database was out of reach, the token is
+    looked up here: that fails for the same reason, or works again before API Gateway forgets the authorizer's answer.
+    """
+    if route.role is None:
+        return None
+    context = context_of(event)
+    principal = from_context(context)
+    if principal is None and UNDECIDED in context:
+        token = bearer_token(event)
+        principal = memory().authenticate(token) if token else None
+    if principal is None:
+        raise Unauthenticated
+    return principal
+
+
+def allow(principal: Principal | None, route: Route) -> None:
+    """Raises Forbidden when the caller's role does not reach the route's, Unauthenticated when there is no caller."""
+    if route.role is None:
+        return
+    if principal is None:
+        raise Unauthenticated
+    principal.require(Role(route.role))

@@ -1,0 +1,59 @@
+"""What the HTTP edge asks of the service, of Lambda and of API Gateway, as types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from tributary.core.agent import Principal
+from tributary.core.decision import Learned, Reinforced
+from tributary.core.lesson import Draft, Status
+from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+
+Event = dict[str, Any]
+"""A Lambda event as the runtime hands it over: parsed JSON (API Gateway HTTP API, payload format 2.0)."""
+
+
+class MemoryFace(Protocol):
+    """The part of `service.Memory` that this edge uses. Safe to call from several threads."""
+
+    def authenticate(self, token: str) -> Principal: ...
+
+    def health(self) -> None: ...
+
+    def learn(
+        self, principal: Principal, draft: Draft, *, idempotency_key: str | None = None, deadline_s: float | None = None
+    ) -> Learned: ...
+
+    def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced: ...
+
+    def recall(self, principal: Principal, question: Question) -> Recalled: ...
+
+    def lessons(
+        self,
+        principal: Principal,
+        *,
+        status: Status | None = Status.ACTIVE,
+        limit: int = 20,
+        before: str | None = None,
+        as_of: int | datetime | None = None,
+    ) -> Listing: ...
+
+    def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail: ...
+
+    def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None: ...
+
+
+OpenMemory = Callable[[], MemoryFace]
+"""Gives the memory, opening it at the first call. May raise any error of the tree."""
+
+
+class Context(Protocol):
+    """The part of Lambda's context object that is used here."""
+
+    def get_remaining_time_in_millis(self) -> int: ...
+
+
+Handler = Callable[[Event, Context], dict[str, Any]]

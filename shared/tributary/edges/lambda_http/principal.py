@@ -1,0 +1,54 @@
+"""The principal on its way from the authorizer to the function, through API Gateway's authorizer context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from tributary.core.agent import Principal, Role
+from tributary.core.errors import Corrupt
+from tributary.edges.lambda_http.port import Event
+
+UNDECIDED = "error"
+"""Key of the context when the authorizer could not look the token up; its value is an error code."""
+
+
+def to_context(principal: Principal) -> dict[str, str]:
+    """Returns the authorizer context that carries `principal`."""
+    return {
+        "tribe_id": str(principal.tribe_id),
+        "agent_id": str(principal.agent_id),
+        "name": principal.name,
+        "role": principal.role.value,
+    }
+
+
+def from_context(context: Mapping[str, object]) -> Principal | None:
+    """Returns the principal in an authorizer context, None when it holds none; raises Corrupt when it is damaged."""
+    if "agent_id" not in context:
+        return None
+    try:
+        return Principal(
+            tribe_id=UUID(str(context["tribe_id"])),
+            agent_id=UUID(str(context["agent_id"])),
+            name=str(context["name"]),
+            role=Role(str(context["role"])),
+        )
+    except (KeyError, ValueError) as error:
+        raise Corrupt("the authorizer's context does not describe an agent") from error
+
+
+def context_of(event: Event) -> Mapping[str, object]:
+    """Returns the authorizer context of an API Gateway event; empty on routes without an authorizer."""
+    authorizer = event["requestContext"].get("authorizer") or {}
+    context = authorizer.get("lambda") or {}
+    return context if isinstance(context, dict) else {}
+
+
+def bearer_token(event: Event) -> str | None:
+    """Returns the token of 'Authorization: Bearer <token>', None without one. Header names are matched in any case."""
+    for name, value in (event.get("headers") or {}).items():
+        if name.lower() == "authorization":
+            scheme, _, token = str(value).strip().partition(" ")
+            return (token.strip() or None) if scheme.lower() == "bearer" else None
+    return None

@@ -1,0 +1,85 @@
+"""Reads the query string of a request against the parameters that its route declares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import cast
+from urllib.parse import parse_qsl
+
+from pydantic import TypeAdapter, ValidationError
+
+from tributary.contract.models import FieldProblem
+from tributary.contract.routes import QueryParameter
+from tributary.contract.values import Moment
+from tributary.edges.lambda_http.port import Event
+from tributary.edges.lambda_http.problems import invalid, invalid_field
+from tributary.edges.lambda_http.rules import dotted
+
+_MOST_PARAMETERS = 50
+_MOST_CHARACTERS = 200
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+def read_query(event: Event, declared: tuple[QueryParameter, ...]) -> Mapping[str, str]:
+    """Returns the parameters, defaults filled in; raises Refused naming each that is unknown, doubled or breaks its schema."""
+    try:
+        pairs = parse_qsl(
+            event.get("rawQueryString") or "", keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS
+        )
+    except UnicodeDecodeError as error:
+        raise invalid_field("query", "must be percent-encoded UTF-8") from error
+    except ValueError as error:
+        raise invalid_field("query", f"must have at most {_MOST_PARAMETERS} parameters") from error
+    known = {parameter.name: parameter for parameter in declared}
+    given: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    for name, value in pairs:
+        rule = _broken_rule(known.get(name), value, doubled=name in given)
+        if rule:
+            problems.setdefault(dotted([name]), rule)
+        given[name] = value
+    if problems:
+        raise invalid(*(FieldProblem(field=field, rule=rule) for field, rule in problems.items()))
+    defaults = {one.name: str(one.schema["default"]) for one in declared if "default" in one.schema}
+    return defaults | given
+
+
+def as_of(given: Mapping[str, str]) -> int | datetime | None:
+    """Returns the tick or the instant that `as_of` names; raises Refused when it is neither."""
+    text = given.get("as_of")
+    if text is None:
+        return None
+    if _WHOLE_NUMBER.fullmatch(text):
+        return int(text)
+    try:
+        return TypeAdapter(Moment).validate_python(text)
+    except ValidationError as error:
+        rule = "must be a tick of this tribe, or an RFC 3339 time with an offset (in a URL, write + as %2B)"
+        raise invalid_field("as_of", rule) from error
+
+
+def _broken_rule(parameter: QueryParameter | None, value: str, *, doubled: bool) -> str | None:
+    if parameter is None:
+        return "is no parameter of this route"
+    if doubled:
+        return "is given more than once"
+    if not value or "\x00" in value:
+        return "must not be empty or contain the NUL character"
+    if len(value) > _MOST_CHARACTERS:
+        return f"must have at most {_MOST_CHARACTERS} characters"
+    schema = parameter.schema
+    if schema["type"] == "integer":
+        return _broken_number_rule(schema, value)
+    choices = cast("list[str] | None", schema.get("enum"))
+    if choices is not None and value not in choices:
+        return f"must be one of {', '.join(choices)}"
+    return None
+
+
+def _broken_number_rule(schema: Mapping[str, object], value: str) -> str | None:
+    low, high = cast(int, schema["minimum"]), cast(int, schema["maximum"])
+    if _WHOLE_NUMBER.fullmatch(value) and low <= int(value) <= high:
+        return None
+    return f"must be a whole number from {low} to {high}"

@@ -1,0 +1,158 @@
+"""Between the contract's models and the core's types, both ways. The one place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from tributary.contract import models
+from tributary.core import ids
+from tributary.core.confidence import shown_confidence
+from tributary.core.decision import Challenge, Learned, Reinforced
+from tributary.core.lesson import Draft, Evidence, How, Instant, Kind, Lesson, Source
+from tributary.core.receipt import Receipt
+from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled, Require
+
+
+def draft(request: models.LearnRequest) -> Draft:
+    return Draft(
+        text=request.text,
+        situation=request.situation,
+        source=Source(how=How(request.source.how), ref=request.source.ref),
+        kind=Kind(request.kind),
+        subject=request.subject,
+        tags=dict(request.tags),
+        evidence=tuple(Evidence(type=one.type, ref=one.ref, note=one.note) for one in request.evidence),
+        rationale=request.rationale,
+        confidence=request.confidence,
+        valid_from=request.valid_from,
+        valid_until=request.valid_until,
+        keep_until=request.keep_until,
+    )
+
+
+def question(request: models.RecallRequest) -> Question:
+    return Question(
+        query=request.query,
+        limit=request.limit,
+        kinds=tuple(Kind(kind) for kind in request.kinds),
+        subject=request.subject,
+        tags=dict(request.tags),
+        min_confidence=request.min_confidence,
+        as_of=request.as_of,
+        at_least=request.at_least,
+        include_stale=request.include_stale,
+        require=Require(request.require),
+    )
+
+
+def learned(reply: Learned, *, now: datetime) -> models.LearnReply:
+    return models.LearnReply(
+        outcome=reply.outcome.value,
+        lesson=_lesson_at(reply.lesson, now) if reply.lesson else None,
+        replaced=_lesson_ids(reply.replaced),
+        dispute=ids.show(ids.Prefix.DISPUTE, reply.dispute_id) if reply.dispute_id else None,
+        challenges=[ids.show(ids.Prefix.DISPUTE, one) for one in reply.challenges],
+        reason=reply.reason,
+        decision=ids.show(ids.Prefix.DECISION, reply.decision_id),
+        tick=reply.tick,
+        replayed=reply.replayed,
+    )
+
+
+def reinforced(reply: Reinforced, *, now: datetime) -> models.ReinforceReply:
+    return models.ReinforceReply(
+        outcome=reply.outcome.value,
+        lesson=_lesson_at(reply.lesson, now),
+        reason=reply.reason,
+        tick=reply.tick,
+        replayed=reply.replayed,
+    )
+
+
+def recalled(reply: Recalled) -> models.RecallReply:
+    return models.RecallReply(hits=[_hit(hit) for hit in reply.hits], receipt=receipt(reply.receipt))
+
+
+def listing(reply: Listing) -> models.LessonsReply:
+    return models.LessonsReply(
+        lessons=[lesson(one, confidence=shown) for one, shown in zip(reply.lessons, reply.confidences, strict=True)],
+        next=None if reply.next_before is None else str(reply.next_before),
+        receipt=receipt(reply.receipt),
+    )
+
+
+def detail(reply: LessonDetail) -> models.LessonDetailReply:
+    return models.LessonDetailReply(
+        lesson=lesson(reply.lesson, confidence=reply.confidence),
+        challenges=_challenges(reply.challenges),
+        receipt=receipt(reply.receipt),
+    )
+
+
+def lesson(one: Lesson, *, confidence: float) -> models.LessonReply:
+    """Returns the lesson as users see it; `confidence` is the one to show, for the moment that was asked about."""
+    return models.LessonReply(
+        id=ids.show(ids.Prefix.LESSON, one.lesson_id),
+        text=one.text,
+        situation=one.situation,
+        subject=one.subject,
+        kind=one.kind.value,
+        status=one.status.value,
+        tags=dict(one.tags),
+        source=models.SourceReply(how=one.source.how.value, ref=one.source.ref),
+        evidence=[models.EvidenceReply(type=item.type, ref=item.ref, note=item.note) for item in one.evidence],
+        rationale=one.rationale,
+        author=one.agent_name,
+        confidence=confidence,
+        stated_confidence=one.confidence,
+        confirmations=one.confirmations,
+        contradictions=one.contradictions,
+        valid_from=one.valid_from,
+        valid_until=one.valid_until,
+        keep_until=one.keep_until,
+        learned=_instant(one.learned),
+        activated=_instant(one.activated) if one.activated else None,
+        deactivated=_instant(one.deactivated) if one.deactivated else None,
+        superseded_by=ids.show(ids.Prefix.LESSON, one.superseded_by) if one.superseded_by else None,
+    )
+
+
+def receipt(one: Receipt) -> models.ReceiptReply:
+    """Returns the signed document as it is, with its signature."""
+    return models.ReceiptReply.model_validate({**one.document(), "signature": one.signature})
+
+
+def _hit(hit: Hit) -> models.HitReply:
+    return models.HitReply(
+        lesson=lesson(hit.lesson, confidence=hit.confidence),
+        score=hit.score,
+        terms=dict(hit.terms),
+        confidence=hit.confidence,
+        label=hit.label,
+        challenges=_challenges(hit.challenges),
+    )
+
+
+def _lesson_at(one: Lesson, now: datetime) -> models.LessonReply:
+    return lesson(one, confidence=shown_confidence(one, at=now))
+
+
+def _challenges(challenges: Iterable[Challenge]) -> list[models.ChallengeReply]:
+    return [
+        models.ChallengeReply(
+            id=ids.show(ids.Prefix.DISPUTE, one.dispute_id),
+            lesson=ids.show(ids.Prefix.LESSON, one.lesson_id),
+            text=one.text,
+        )
+        for one in challenges
+    ]
+
+
+def _lesson_ids(lesson_ids: Iterable[UUID]) -> list[str]:
+    return [ids.show(ids.Prefix.LESSON, one) for one in lesson_ids]
+
+
+def _instant(instant: Instant) -> models.InstantReply:
+    return models.InstantReply(tick=instant.tick, at=instant.at)

@@ -1,0 +1,76 @@
+"""Step 4: the lessons that a new one might repeat or contradict, as they stood at one tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from tributary.core.agent import Role
+from tributary.core.errors import BadSetting
+from tributary.core.outcome import Candidate, Policy
+from tributary.learn.commit import Commit, Refused
+from tributary.store import Database, rows, statement
+
+NEAREST = 8
+SAME_SUBJECT = 32
+BY_TERMS = 8
+RARE_TERMS = 8
+COMMON_FROM = 500
+"""A term that more lessons than this hold separates nothing, and would make the look-up slow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What was read at one tick. `farthest` is the distance of the farthest vector candidate, None when they were too few."""
+
+    tick: int
+    at: datetime
+    role: Role
+    policy: Policy
+    rare: tuple[str, ...]
+    farthest: float | None
+    candidates: Mapping[UUID, Candidate]
+
+    def after(self, refused: Refused) -> Reading:
+        """Returns this reading brought forward to the tick at which a commit was refused."""
+        merged = dict(self.candidates)
+        merged.update((one.lesson.lesson_id, one) for one in (*refused.changed, *refused.fresh))
+        return replace(self, tick=refused.tick, at=refused.at, role=refused.role, policy=refused.policy, candidates=merged)
+
+
+def read_candidates(database: Database, proposal: Commit, *, exact_limit: int) -> Reading:
+    """Reads candidates from three sides in one query: nearest by vector, same subject, shared rare terms."""
+    row = rows.document(
+        database.value(
+            statement("learn", "read"),
+            {
+                "tribe_id": proposal.principal.tribe_id,
+                "agent_id": proposal.principal.agent_id,
+                "space_id": proposal.space_id,
+                "embedding": proposal.embedding,
+                "terms": list(proposal.terms),
+                "subject_key": proposal.subject_key,
+                "content_hash": proposal.content_hash,
+                "near": NEAREST,
+                "subject_limit": SAME_SUBJECT,
+                "by_terms": BY_TERMS,
+                "rare": RARE_TERMS,
+                "cap": COMMON_FROM,
+                "exact_limit": exact_limit,
+            },
+        )
+    )
+    if not row["serving"]:
+        raise BadSetting("the tribe does not serve from the embedder's space any more; restart with the one it serves from")
+    found = [rows.candidate(one) for one in row["candidates"]]
+    return Reading(
+        tick=row["tick"],
+        at=rows.moment(row["at"]),
+        role=rows.role(row["role"]),
+        policy=Policy.from_document(row["policy_version"], row["policy"]),
+        rare=tuple(row["rare"]),
+        farthest=row["farthest"],
+        candidates={one.lesson.lesson_id: one for one in found},
+    )

@@ -1,0 +1,143 @@
+"""Step 6: the commit, one call under the gate; refused, with what changed, when something relevant was committed meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from tributary.core.agent import Principal, Role
+from tributary.core.decision import ScreenFinding
+from tributary.core.ids import new_id
+from tributary.core.lesson import Draft
+from tributary.core.outcome import Candidate, Plan, Policy
+from tributary.store import Database, rows, statement
+
+if TYPE_CHECKING:
+    from tributary.learn.candidates import Reading
+    from tributary.learn.judging import Bench
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commit:
+    """All of a learn that does not depend on what the tribe believes. `embedding` is pgvector's text form."""
+
+    principal: Principal
+    draft: Draft
+    lesson_id: UUID
+    decision_id: UUID
+    key: str
+    request_digest: bytes
+    content_hash: bytes
+    subject_key: str | None
+    terms: tuple[str, ...]
+    space_id: int
+    embedding: str
+    screening: ScreenFinding
+    replans: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """Nothing was written: something that the plan depends on was committed after its reading."""
+
+    tick: int
+    at: datetime
+    role: Role
+    serving: bool
+    policy: Policy
+    changed: tuple[Candidate, ...]
+    fresh: tuple[Candidate, ...]
+
+
+def commit(database: Database, proposal: Commit, reading: Reading, bench: Bench, plan: Plan) -> rows.Document | Refused:
+    """Returns the document of the reply, or what changed since the reading."""
+    row = rows.document(database.value(statement("learn", "commit"), {"plan": Jsonb(_document(proposal, reading, bench, plan))}))
+    if row["committed"]:
+        return row
+    return Refused(
+        tick=row["tick"],
+        at=rows.moment(row["at"]),
+        role=rows.role(row["role"]),
+        serving=row["serving"],
+        policy=Policy.from_document(row["policy_version"], row["policy"]),
+        changed=tuple(rows.candidate(one) for one in row["changed"]),
+        fresh=tuple(rows.candidate(one) for one in row["fresh"]),
+    )
+
+
+def _document(proposal: Commit, reading: Reading, bench: Bench, plan: Plan) -> dict[str, object]:
+    candidates = reading.candidates.values()
+    return {
+        "tribe_id": str(proposal.principal.tribe_id),
+        "agent_id": str(proposal.principal.agent_id),
+        "key": proposal.key,
+        "request_digest": proposal.request_digest.hex(),
+        "read_tick": reading.tick,
+        "role": reading.role.value,
+        "policy_version": reading.policy.version,
+        "space_id": proposal.space_id,
+        "embedding": proposal.embedding,
+        "content_hash": proposal.content_hash.hex(),
+        "subject_key": proposal.subject_key,
+        "terms": list(proposal.terms),
+        "rare": list(reading.rare),
+        "farthest": reading.farthest,
+        "judged": [str(one.lesson.lesson_id) for one in candidates],
+        "lesson": _lesson(proposal),
+        "plan": _plan(plan),
+        "decision_id": str(proposal.decision_id),
+        "replans": proposal.replans,
+        "candidates": [
+            {
+                "lesson_id": str(one.lesson.lesson_id),
+                "status": one.lesson.status.value,
+                "similarity": one.similarity,
+            }
+            for one in candidates
+        ],
+        "verdicts": bench.recorded(candidates),
+        "screening": {"screen": proposal.screening.screen, "reasons": list(proposal.screening.reasons)},
+    }
+
+
+def _lesson(proposal: Commit) -> dict[str, object]:
+    draft = proposal.draft
+    return {
+        "lesson_id": str(proposal.lesson_id),
+        "kind": draft.kind.value,
+        "text": draft.text,
+        "situation": draft.situation,
+        "subject": draft.subject,
+        "tags": dict(draft.tags),
+        "source_how": draft.source.how.value,
+        "source_ref": draft.source.ref,
+        "evidence": [{"type": one.type, "ref": one.ref, "note": one.note} for one in draft.evidence],
+        "rationale": draft.rationale,
+        "confidence": draft.confidence,
+        "valid_from": _moment(draft.valid_from),
+        "valid_until": _moment(draft.valid_until),
+        "keep_until": _moment(draft.keep_until),
+    }
+
+
+def _plan(plan: Plan) -> dict[str, object]:
+    lists = {
+        name: [str(one) for one in getattr(plan, name)]
+        for name in ("supersede", "dispute", "challenge", "settle", "contend", "rivals", "lapse")
+    }
+    return {
+        "outcome": plan.outcome.value,
+        "reason": plan.reason,
+        "confirm": None if plan.confirm is None else str(plan.confirm),
+        "dispute_id": str(new_id()),
+        "challenge_ids": [str(new_id()) for _ in plan.challenge],
+        **lists,
+    }
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()

@@ -1,0 +1,79 @@
+"""Step 5: verdicts, asked for once per pair and kept for as long as this learn lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from uuid import UUID
+
+from tributary.core.decision import Verdict, VerdictKind
+from tributary.core.errors import ModelFailed
+from tributary.core.lesson import Draft, Lesson
+from tributary.core.outcome import Candidate, Judged
+from tributary.core.ports import Judge, JudgedText
+from tributary.learn.deadline import Deadline
+from tributary.telemetry import Event, log
+
+UNAVAILABLE = "judge_unavailable"
+
+
+class Bench:
+    """Judges one new lesson. A verdict depends on what two lessons say and on the judge's version, never on their standing."""
+
+    def __init__(self, judge: Judge, draft: Draft, lesson_id: UUID) -> None:
+        self._judge = judge
+        self._new = JudgedText(lesson_id=lesson_id, text=draft.text, situation=draft.situation, subject=draft.subject)
+        self._verdicts: dict[bytes, Verdict] = {}
+
+    def judge_all(self, candidates: Mapping[UUID, Candidate], deadline: Deadline) -> list[Judged] | None:
+        """Returns every candidate with its verdict, or None when the deadline passed before all were judged."""
+        missing = [c.lesson for c in candidates.values() if c.lesson.content_hash not in self._verdicts]
+        if missing:
+            if deadline.passed:
+                return None
+            for lesson, verdict in zip(missing, self._ask(missing, deadline), strict=True):
+                self._verdicts[lesson.content_hash] = verdict
+            if deadline.passed:
+                return None
+        return [
+            Judged(candidate=c, verdict=replace(self._verdicts[c.lesson.content_hash], lesson_id=c.lesson.lesson_id))
+            for c in candidates.values()
+        ]
+
+    def recorded(self, candidates: Iterable[Candidate]) -> list[dict[str, object]]:
+        """Returns the verdicts on `candidates` for the decision's record: ids, codes and figures, no text."""
+        return [
+            {
+                "lesson_id": str(c.lesson.lesson_id),
+                "verdict": verdict.kind.value,
+                "confidence": verdict.confidence,
+                "judge": verdict.judge,
+                "cause": verdict.cause,
+            }
+            for c in candidates
+            if (verdict := self._verdicts.get(c.lesson.content_hash)) is not None
+        ]
+
+    def _ask(self, lessons: list[Lesson], deadline: Deadline) -> list[Verdict]:
+        asked = [
+            JudgedText(lesson_id=one.lesson_id, text=one.text, situation=one.situation, subject=one.subject) for one in lessons
+        ]
+        try:
+            answers = self._judge.judge(self._new, asked, timeout_s=deadline.remaining_s())
+        except ModelFailed as error:
+            log.event(Event.JUDGE_UNAVAILABLE, level=log.WARNING, error=error, judge=self._judge.version)
+            answers = ()
+        known = {one.lesson_id for one in lessons}
+        # an answer about something that was not asked is no answer
+        by_id = {answer.lesson_id: answer for answer in answers if answer.lesson_id in known}
+        return [by_id.get(one.lesson_id) or self._no_answer(one.lesson_id) for one in lessons]
+
+    def _no_answer(self, lesson_id: UUID) -> Verdict:
+        return Verdict(
+            lesson_id=lesson_id,
+            kind=VerdictKind.UNSURE,
+            confidence=0.0,
+            judge=self._judge.version,
+            reason="the judge gave no answer",
+            cause=UNAVAILABLE,
+        )

@@ -1,0 +1,37 @@
+"""From a commit's reply to the words of core."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from tributary.core.decision import Learned, Outcome, Reinforced
+from tributary.store import rows
+
+
+def learned(document: rows.Document) -> Learned:
+    reply = document["reply"]
+    return Learned(
+        outcome=Outcome(reply["outcome"]),
+        lesson=None if document["lesson"] is None else rows.lesson(document["lesson"]),
+        replaced=tuple(UUID(one) for one in reply["replaced"]),
+        dispute_id=rows.uuid_or_none(reply["dispute_id"]),
+        challenges=tuple(UUID(one) for one in reply["challenges"]),
+        reason=reply["reason"],
+        decision_id=UUID(reply["decision_id"]),
+        tick=reply["tick"],
+        replayed=document["replayed"],
+    )
+
+
+def reinforced(document: rows.Document) -> Reinforced:
+    reply = document["reply"]
+    outcome = Outcome(reply["outcome"])
+    return Reinforced(
+        outcome=outcome,
+        lesson=rows.lesson(document["lesson"]),
+        reason="counted as one more agent that found it true"
+        if outcome is Outcome.REINFORCED
+        else "this agent counts for the lesson already",
+        tick=reply["tick"],
+        replayed=document["replayed"],
+    )

@@ -1,0 +1,159 @@
+"""Listings and single lessons, each with a receipt: a listing searches, too."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from tributary.core.agent import Principal, Role
+from tributary.core.clock import Now, utc_now
+from tributary.core.confidence import shown_confidence
+from tributary.core.errors import InvalidRequest
+from tributary.core.ids import new_id
+from tributary.core.lesson import Lesson, Status
+from tributary.core.limits import RECALL_LIMIT, check_aware
+from tributary.core.ranking import DIGITS, VERSION
+from tributary.core.receipt import Coverage, Exclusion, Receipt, ScoredHit, Searched, SearchPath
+from tributary.core.requests import LessonDetail, Listing
+from tributary.recall.moments import tick_and_instant
+from tributary.recall.signing import Signer
+from tributary.recall.stopwatch import Stopwatch
+from tributary.store import Database, rows, statement
+
+_CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{32})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """Shows lessons as they stand, or stood. Unlike recall it shows every status, and what time has ended too."""
+
+    database: Database
+    signer: Signer
+    now: Now = utc_now
+
+    def lessons(
+        self,
+        principal: Principal,
+        *,
+        status: Status | None = Status.ACTIVE,
+        limit: int = 20,
+        before: str | None = None,
+        as_of: int | datetime | None = None,
+    ) -> Listing:
+        """Returns a page, newest first; `status` None lists every status. Raises InvalidRequest."""
+        principal.require(Role.READER)
+        if not 1 <= limit <= RECALL_LIMIT:
+            raise InvalidRequest("limit", f"must be from 1 to {RECALL_LIMIT}")
+        check_as_of(as_of)
+        before_tick, before_id = _parse_cursor(before)
+        tick, instant = tick_and_instant(as_of)
+        watch = Stopwatch()
+        with watch.stage("database"):
+            found = rows.document(
+                self.database.value(
+                    statement("recall", "list"),
+                    {
+                        "tribe_id": principal.tribe_id,
+                        "status": None if status is None else status.value,
+                        "limit": limit,
+                        "before_tick": before_tick,
+                        "before_id": before_id,
+                        "tick": tick,
+                        "instant": instant,
+                        "now": self.now(),
+                    },
+                )
+            )
+        lessons = tuple(rows.lesson(one["lesson"]) for one in found["lessons"])
+        at = rows.moment(found["at"])
+        last = lessons[-1] if found["more"] else None
+        filters = {"status": "any" if status is None else status.value, "limit": limit, "before": before, "as_of": _shown(as_of)}
+        return Listing(
+            lessons=lessons,
+            confidences=_confidences(lessons, at),
+            next_before=None if last is None else f"{last.learned.tick}.{last.lesson_id.hex}",
+            receipt=self._receipt(principal, found, filters, lessons, watch),
+        )
+
+    def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
+        """Returns one lesson of the tribe; raises NotFound when it had none such at that moment."""
+        principal.require(Role.READER)
+        check_as_of(as_of)
+        tick, instant = tick_and_instant(as_of)
+        watch = Stopwatch()
+        with watch.stage("database"):
+            found = rows.document(
+                self.database.value(
+                    statement("recall", "show"),
+                    {
+                        "tribe_id": principal.tribe_id,
+                        "lesson_id": lesson_id,
+                        "tick": tick,
+                        "instant": instant,
+                        "now": self.now(),
+                    },
+                )
+            )
+        lesson = rows.lesson(found["lesson"])
+        return LessonDetail(
+            lesson=lesson,
+            confidence=_confidences((lesson,), rows.moment(found["at"]))[0],
+            challenges=rows.challenges(found["challenges"]),
+            receipt=self._receipt(principal, found, {"as_of": _shown(as_of)}, (lesson,), watch),
+        )
+
+    def _receipt(
+        self,
+        principal: Principal,
+        found: rows.Document,
+        filters: dict[str, object],
+        lessons: tuple[Lesson, ...],
+        watch: Stopwatch,
+    ) -> Receipt:
+        searched = Searched(tribe=principal.tribe_id, tick=found["tick"], at=rows.moment(found["at"]), settled=found["settled"])
+        more = (Exclusion(rule="over_limit", count=1),) if found.get("more") else ()
+        return self.signer.sign(
+            Receipt(
+                receipt_id=new_id(),
+                searched=(searched,),
+                query_digest=None,
+                filters=filters,
+                paths=(SearchPath.LISTING,),
+                space=None,
+                floor=None,
+                considered=len(lessons) + len(more),
+                excluded=more,
+                hits=tuple(ScoredHit(lesson_id=one.lesson_id, score=0.0, similarity=None, terms={}) for one in lessons),
+                coverage=Coverage.COMPLETE,
+                causes=(),
+                ranking=VERSION,
+                ms=watch.ms,
+            )
+        )
+
+
+def check_as_of(as_of: int | datetime | None) -> None:
+    """Raises InvalidRequest for a time without offset or a number that is no tick."""
+    if isinstance(as_of, datetime):
+        check_aware("as_of", as_of)
+    elif as_of is not None and not 0 <= as_of < 2**63:
+        raise InvalidRequest("as_of", "must be a tick of this tribe or a time with offset")
+
+
+def _parse_cursor(before: str | None) -> tuple[int | None, UUID | None]:
+    if before is None:
+        return None, None
+    match = _CURSOR.fullmatch(before)
+    if match is None:
+        raise InvalidRequest("before", "must be the `next` of an earlier page")
+    return int(match[1]), UUID(hex=match[2])
+
+
+def _confidences(lessons: tuple[Lesson, ...], at: datetime) -> tuple[float, ...]:
+    return tuple(round(shown_confidence(one, at=at), DIGITS) for one in lessons)
+
+
+def _shown(as_of: int | datetime | None) -> object:
+    return as_of.isoformat() if isinstance(as_of, datetime) else as_of

@@ -1,0 +1,209 @@
+"""The pipeline of a recall, step by step. It reads in one round trip, from one snapshot."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg.types.json import Jsonb
+
+from tributary.core.agent import Principal, Role
+from tributary.core.clock import Now, utc_now
+from tributary.core.coverage import Observed, coverage_of
+from tributary.core.errors import ModelFailed, Unavailable
+from tributary.core.ids import new_id
+from tributary.core.lesson import Kind
+from tributary.core.normal import subject_key
+from tributary.core.ports import Embedder
+from tributary.core.ranking import DIGITS, VERSION, Found, Ranked, Ranking, rank
+from tributary.core.receipt import Exclusion, Receipt, ScoredHit, Searched, SearchPath
+from tributary.core.requests import Hit, Question, Recalled, Require
+from tributary.core.terms import terms_of
+from tributary.recall.moments import tick_and_instant
+from tributary.recall.signing import Signer
+from tributary.recall.stopwatch import Stopwatch
+from tributary.spaces import EXACT_LIMIT, Profiles, as_text
+from tributary.store import Database, rows, statement
+from tributary.telemetry import Event, log
+
+SMALLEST_POOL = 50
+QUERY_TERMS = 64
+RARE_TERMS = 8
+COMMON_FROM = 500
+LABELS = {Kind.REJECTED_HYPOTHESIS: "tried, did not help"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recaller:
+    """Answers questions from what the tribe believes, or believed."""
+
+    database: Database
+    embedder: Embedder
+    profiles: Profiles
+    signer: Signer
+    now: Now = utc_now
+    exact_limit: int = EXACT_LIMIT
+
+    def recall(self, principal: Principal, question: Question) -> Recalled:
+        """Returns the best lessons with a receipt of how they were found.
+
+        When the query cannot be embedded, hits by terms and subject still come, with coverage `unknown`; `require=vector`
+        raises ModelFailed instead. Raises InvalidRequest (a tick or instant yet to come included) and Unavailable.
+        """
+        principal.require(Role.READER)
+        question.check()
+        watch = Stopwatch()
+        profile = self.profiles.get(principal.tribe_id)
+        with watch.stage("embed"):
+            embedding = self._embed(question)
+        with watch.stage("database"):
+            found = self._search(principal, question, profile.space_id, embedding)
+        with watch.stage("score"):
+            pool, at = _pool(found), rows.moment(found["at"])
+            ranking = rank(
+                pool,
+                at=at,
+                floor=self.embedder.space.floor,
+                limit=question.limit,
+                min_confidence=question.min_confidence,
+                include_stale=question.include_stale,
+            )
+        receipt = self._receipt(principal, question, found, ranking, watch, embedded=embedding is not None)
+        log.event(
+            Event.RECALLED,
+            receipt=receipt.receipt_id,
+            tick=found["tick"],
+            hits=len(receipt.hits),
+            coverage=receipt.coverage.value,
+            path=found["path"],
+            database_ms=watch.ms["database"],
+        )
+        return Recalled(hits=tuple(_hit(one) for one in ranking.ranked), receipt=receipt)
+
+    def _embed(self, question: Question) -> str | None:
+        try:
+            return as_text(self.embedder.embed([question.query])[0])
+        except ModelFailed as error:
+            if question.require is Require.VECTOR:
+                raise
+            log.event(Event.RECALL_DEGRADED, level=log.WARNING, error=error, cause="embedder_failed")
+            return None
+
+    def _search(self, principal: Principal, question: Question, space_id: int, embedding: str | None) -> rows.Document:
+        tick, instant = tick_and_instant(question.as_of)
+        found = rows.document(
+            self.database.value(
+                statement("recall", "recall"),
+                {
+                    "tribe_id": principal.tribe_id,
+                    "space_id": space_id,
+                    "embedding": embedding,
+                    "terms": list(terms_of(question.query)[:QUERY_TERMS]),
+                    "query_subject": subject_key(question.subject or question.query),
+                    "kinds": [kind.value for kind in question.kinds] or None,
+                    "subject_key": subject_key(question.subject),
+                    "tags": Jsonb(dict(question.tags)),
+                    "pool": max(4 * question.limit, SMALLEST_POOL),
+                    "tick": tick,
+                    "instant": instant,
+                    "now": self.now(),
+                    "rare": RARE_TERMS,
+                    "cap": COMMON_FROM,
+                    "exact_limit": self.exact_limit,
+                },
+            )
+        )
+        if question.at_least is not None and found["tick"] < question.at_least:
+            raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {found['tick']}")
+        return found
+
+    def _receipt(
+        self,
+        principal: Principal,
+        question: Question,
+        found: rows.Document,
+        ranking: Ranking,
+        watch: Stopwatch,
+        *,
+        embedded: bool,
+    ) -> Receipt:
+        path = None if found["path"] is None else SearchPath(found["path"])
+        coverage, causes = coverage_of(
+            Observed(
+                in_scope=found["in_scope"],
+                with_vector=found["with_vector"],
+                vector_path=path,
+                embedder_failed=not embedded,
+            )
+        )
+        unseen = max(0, found["considered"] - len(found["pool"]))
+        excluded = [Exclusion(rule=status, count=count) for status, count in sorted(found["statuses"].items())]
+        excluded += [Exclusion(rule=rule, count=count) for rule, count in sorted(ranking.excluded.items())]
+        if unseen:
+            excluded.append(Exclusion(rule="outranked", count=unseen))
+        sides = (path,) if path is not None else ()
+        return self.signer.sign(
+            Receipt(
+                receipt_id=new_id(),
+                searched=(_searched(principal, found),),
+                query_digest=query_digest(question.query),
+                filters=question.filters(),
+                paths=(*sides, SearchPath.TERMS, SearchPath.SUBJECT),
+                space=self.embedder.space.name if path is not None else None,
+                floor=self.embedder.space.floor,
+                considered=found["considered"],
+                excluded=tuple(excluded),
+                hits=tuple(_scored(one) for one in ranking.ranked),
+                coverage=coverage,
+                causes=causes,
+                ranking=VERSION,
+                ms=watch.ms,
+            )
+        )
+
+
+def query_digest(query: str) -> str:
+    """Returns the SHA-256 of a query in hexadecimal: enough to tell another query, too little to read this one."""
+    return hashlib.sha256(query.encode()).hexdigest()
+
+
+def _searched(principal: Principal, found: rows.Document) -> Searched:
+    at: datetime = rows.moment(found["at"])
+    return Searched(tribe=principal.tribe_id, tick=found["tick"], at=at, settled=found["settled"])
+
+
+def _pool(found: rows.Document) -> list[Found]:
+    whole = found["term_weight"]
+    return [
+        Found(
+            lesson=rows.lesson(one["lesson"]),
+            similarity=rows.similarity(one["cosine_distance"]),
+            term_share=one["term_weight"] / whole if whole else 0.0,
+            subject_matches=one["subject_matches"],
+            challenges=rows.challenges(one["challenges"]),
+        )
+        for one in found["pool"]
+    ]
+
+
+def _hit(ranked: Ranked) -> Hit:
+    lesson = ranked.found.lesson
+    return Hit(
+        lesson=lesson,
+        score=ranked.score,
+        confidence=ranked.confidence,
+        terms=ranked.terms,
+        label=LABELS.get(lesson.kind),
+        challenges=ranked.found.challenges,
+    )
+
+
+def _scored(ranked: Ranked) -> ScoredHit:
+    similarity = ranked.found.similarity
+    return ScoredHit(
+        lesson_id=ranked.found.lesson.lesson_id,
+        score=ranked.score,
+        similarity=None if similarity is None else round(similarity, DIGITS),
+        terms=ranked.terms,
+    )

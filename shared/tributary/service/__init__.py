@@ -1,0 +1,7 @@
+"""The Memory facade, its settings, and the one place where adapters are chosen."""
+
+from tributary.service.memory import Memory
+from tributary.service.settings import Settings, load_settings
+from tributary.service.wiring import open_memory, open_operator
+
+__all__ = ["Memory", "Settings", "load_settings", "open_memory", "open_operator"]

@@ -1,0 +1,96 @@
+"""The one face of the library: what every door calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Self, cast
+from uuid import UUID
+
+from tributary import access
+from tributary.core.agent import Principal
+from tributary.core.decision import Learned, Reinforced
+from tributary.core.errors import CodeTooOld, NotMigrated
+from tributary.core.lesson import Draft, Status
+from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+from tributary.learn import Learner
+from tributary.recall import Reader, Recaller
+from tributary.store import Database, statement
+
+CODE_LEVEL = 1
+"""Raised by each release whose code can do without something that a contracting migration then removes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """Shared memory over one database. Thread-safe; every method raises only the errors of `core.errors`."""
+
+    database: Database
+    learner: Learner
+    recaller: Recaller
+    reader: Reader
+    warm_up: Callable[[], None]
+    on_close: Callable[[], None]
+
+    def authenticate(self, token: str) -> Principal:
+        """Returns the agent behind a bearer token; raises Unauthenticated."""
+        return access.authenticate(self.database, token)
+
+    def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
+        """Records a refusal, in a transaction of its own."""
+        access.audit_refusal(self.database, principal, action=action, code=code, detail=detail)
+
+    def health(self) -> None:
+        """Returns when the database answers and its schema serves this code; else raises why not."""
+        oldest = self.database.value(statement("access", "ping"), {})
+        if oldest is None:
+            raise NotMigrated
+        if cast(int, oldest) > CODE_LEVEL:
+            raise CodeTooOld
+
+    def warm(self) -> None:
+        """Loads the embedding model now rather than at the first request."""
+        self.warm_up()
+
+    def learn(
+        self, principal: Principal, draft: Draft, *, idempotency_key: str | None = None, deadline_s: float | None = None
+    ) -> Learned:
+        """Learns a lesson and tells what became of it (`learn.Learner.learn`)."""
+        return self.learner.learn(principal, draft, idempotency_key=idempotency_key, deadline_s=deadline_s)
+
+    def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced:
+        """Counts the agent as one more that found the lesson true."""
+        return self.learner.reinforce(principal, lesson_id, idempotency_key=idempotency_key)
+
+    def recall(self, principal: Principal, question: Question) -> Recalled:
+        """Returns what the tribe believes about a question, with a receipt."""
+        return self.recaller.recall(principal, question)
+
+    def lessons(
+        self,
+        principal: Principal,
+        *,
+        status: Status | None = Status.ACTIVE,
+        limit: int = 20,
+        before: str | None = None,
+        as_of: int | datetime | None = None,
+    ) -> Listing:
+        """Returns a page of lessons, newest first; `status` None lists every status."""
+        return self.reader.lessons(principal, status=status, limit=limit, before=before, as_of=as_of)
+
+    def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
+        """Returns one lesson as it stands or stood."""
+        return self.reader.lesson(principal, lesson_id, as_of=as_of)
+
+    def close(self) -> None:
+        """Gives back connections and leaves the embedded server."""
+        self.database.close()
+        self.on_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()

@@ -1,0 +1,92 @@
+"""Typed settings, read from the environment when an entry point asks, never at import."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from tributary.core.errors import BadSetting
+
+PREFIX = "TRIBUTARY_"
+_OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+Origins = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^https?://[^/*\s]+$")], ...],
+    NoDecode,
+    BeforeValidator(_split),
+]
+
+
+class Settings(BaseSettings):
+    """Every setting of the server's side. Each is the variable TRIBUTARY_<NAME>; an empty one counts as absent."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
+
+    home: Path | None = Field(default=None, description="Folder for the embedded database and the local token.")
+    database_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("TRIBUTARY_DATABASE_URL", "DATABASE_URL"),
+        pattern=r"^postgres(ql)?://",
+        description="PostgreSQL >= 15 with pgvector >= 0.8, instead of the embedded server.",
+    )
+    owner_url: str | None = Field(
+        default=None,
+        pattern=r"^postgres(ql)?://",
+        description=(
+            "Login that migrates and makes tribes. When set, the database URL must log in as the runtime role by itself,"
+            " as behind a pooler; when not, it is the owner's, and the code steps down to the runtime role."
+        ),
+    )
+    postgres_major: Literal["16", "18"] = Field(default="18", description="Version of the embedded server.")
+    connections: int = Field(default=16, ge=1, le=200, description="Most database connections of one process.")
+    embedder: Literal["minilm", "sentence-transformers", "hash"] = Field(
+        default="minilm", description="What turns text into vectors. `hash` is for tests and refuses to serve."
+    )
+    embedder_model: str | None = Field(default=None, description="Model id or folder for sentence-transformers.")
+    embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one embedding.")
+    exact_limit: int = Field(default=10_000, ge=0, le=10_000_000, description="Lessons up to which a tribe is searched exactly.")
+    cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
+    log_format: Literal["text", "json"] = Field(default="text", description="Form of log lines.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least severity that is logged.")
+    log_file: Path | None = Field(default=None, description="File that log lines go to as well.")
+
+
+def load_settings(*, home: Path | None = None) -> Settings:
+    """Reads the environment; raises BadSetting naming the variable, the rule and, where it is no secret, the value.
+
+    `home` is the folder to use when TRIBUTARY_HOME is absent: an edge knows where the user's data belongs. A
+    variable that begins with TRIBUTARY_ and is no setting is refused, too: it was meant to be one.
+    """
+    known = setting_names()
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in known and name not in _OF_CLIENTS:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise BadSetting(f"{name} is no setting" + (f"; did you mean {near[0]}?" if near else ""))
+    try:
+        found = Settings()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        name = str(first["loc"][0])
+        variable = name if name.isupper() else PREFIX + name.upper()
+        given = "" if "URL" in variable else f" (it is '{os.environ.get(variable, '')}')"
+        raise BadSetting(f"{variable}: {first['msg'].lower()}{given}") from None
+    return found if found.home is not None else found.model_copy(update={"home": home})
+
+
+def setting_names() -> frozenset[str]:
+    """Returns the environment variable of every setting."""
+    return frozenset(PREFIX + name.upper() for name in Settings.model_fields)

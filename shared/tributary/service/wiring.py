@@ -1,0 +1,164 @@
+"""From settings to a working Memory or Operator."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tributary.core.clock import Now, utc_now
+from tributary.core.errors import BadSetting
+from tributary.core.ports import Embedder, Judge, Screen
+from tributary.learn import Learner
+from tributary.recall import Reader, Recaller, Signer
+from tributary.service.memory import Memory
+from tributary.service.settings import Settings
+from tributary.spaces import Profiles
+from tributary.store import OWNER, RUNTIME, Database, Target
+
+if TYPE_CHECKING:
+    from tributary.access.operator import Operator
+    from tributary.store.embedded import EmbeddedPostgres
+
+EMBEDDED_DATABASE = "tributary"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapters:
+    """Models to use instead of those that the settings name; for evals and tests that must steer one."""
+
+    embedder: Embedder | None = None
+    judge: Judge | None = None
+    screen: Screen | None = None
+    now: Now = utc_now
+
+
+def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memory:
+    """Returns a Memory over the database and models that `settings` name.
+
+    Nothing is connected or loaded until it is used, but for the embedded server, which is joined (or started) at once.
+    Raises BadSetting.
+    """
+    given = adapters or Adapters()
+    server = _Server(settings)
+    database = Database(server.runtime, limit=settings.connections)
+    embedder = given.embedder or _embedder(settings)
+    profiles = Profiles(database, embedder)
+    signer = Signer(database)
+    return Memory(
+        database=database,
+        learner=Learner(
+            database=database,
+            embedder=embedder,
+            judge=given.judge or _judge(),
+            screen=given.screen or _screen(),
+            profiles=profiles,
+            now=given.now,
+            exact_limit=settings.exact_limit,
+        ),
+        recaller=Recaller(
+            database=database,
+            embedder=embedder,
+            profiles=profiles,
+            signer=signer,
+            now=given.now,
+            exact_limit=settings.exact_limit,
+        ),
+        reader=Reader(database=database, signer=signer, now=given.now),
+        warm_up=_warm_up(embedder),
+        on_close=server.leave,
+    )
+
+
+def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Operator:
+    """Returns the operator's side; joins the embedded server when the settings name no database. Raises BadSetting."""
+    from tributary.access.operator import Operator
+
+    given = adapters or Adapters()
+    server = _Server(settings)
+    return Operator(
+        owner=server.owner,
+        login=server.login,
+        space=(given.embedder or _embedder(settings)).space,
+        now=given.now,
+        on_close=server.leave,
+    )
+
+
+class _Server:
+    """Where the database is: the URLs given, or the embedded server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._embedded: EmbeddedPostgres | None = None
+        self._lock = threading.Lock()
+        if settings.database_url is not None:
+            url = settings.database_url
+            owner = settings.owner_url or url
+            # with an owner's login of its own, the database URL is the runtime's: a pooler lets no role be assumed
+            self.runtime = Target(url=url, assume=None if settings.owner_url else RUNTIME)
+        elif settings.owner_url is not None:
+            raise BadSetting("TRIBUTARY_OWNER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
+        else:
+            self._embedded = _join(settings)
+            owner = url = self._embedded.url(database=EMBEDDED_DATABASE)
+            self.runtime = Target(url=url, assume=RUNTIME)
+        self.login = Target(url=owner)
+        self.owner = Target(url=owner, assume=OWNER, statement_timeout_s=0)
+
+    def leave(self) -> None:
+        with self._lock:
+            if self._embedded is not None:
+                self._embedded.close()
+                self._embedded = None
+
+
+def _join(settings: Settings) -> EmbeddedPostgres:
+    import psycopg
+    from psycopg import sql
+
+    from tributary.store.embedded import EmbeddedPostgres
+
+    if settings.home is None:
+        raise BadSetting("TRIBUTARY_HOME: is needed for the embedded database; set it, or TRIBUTARY_DATABASE_URL")
+    server = EmbeddedPostgres.join(settings.home, major=int(settings.postgres_major))
+    made_before = suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation)
+    with psycopg.connect(server.url(), autocommit=True) as connection, made_before:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(EMBEDDED_DATABASE)))
+    return server
+
+
+def _embedder(settings: Settings) -> Embedder:
+    if settings.embedder == "minilm":
+        from tributary.models.embedders import MiniLmEmbedder
+
+        return MiniLmEmbedder(threads=settings.embedder_threads)
+    if settings.embedder == "sentence-transformers":
+        from tributary.models.embedders import SentenceTransformersEmbedder
+
+        if settings.embedder_model is None:
+            raise BadSetting(
+                "TRIBUTARY_EMBEDDER_MODEL: must name a model or folder when TRIBUTARY_EMBEDDER=sentence-transformers"
+            )
+        return SentenceTransformersEmbedder(model=settings.embedder_model)
+    raise BadSetting("TRIBUTARY_EMBEDDER: 'hash' is for tests only; use minilm or sentence-transformers")
+
+
+def _judge() -> Judge:
+    from tributary.models.judges import LocalJudge
+
+    return LocalJudge()
+
+
+def _screen() -> Screen:
+    from tributary.models.screens import LocalScreen
+
+    return LocalScreen()
+
+
+def _warm_up(embedder: Embedder) -> Callable[[], None]:
+    def warm() -> None:
+        embedder.embed(["warm"])
+
+    return warm

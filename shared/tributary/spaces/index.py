@@ -1,0 +1,46 @@
+"""A tribe's own HNSW index. None spans tribes: equal vectors in one tribe would trap the scans of another."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import psycopg
+from psycopg import sql
+
+from tributary.core.errors import NotFound
+from tributary.store import statement
+
+EXACT_LIMIT = 10_000
+"""Believed vectors up to which a tribe is scanned exactly: complete, and about as fast as an index there."""
+
+
+def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT) -> bool:
+    """Builds the tribe's index CONCURRENTLY when it has outgrown exact search, and tells whether it has one now.
+
+    `connection` acts as the owner, autocommits, and goes straight to the server. Learn and recall go on meanwhile; an index
+    that an earlier, interrupted build left invalid is dropped and built again.
+    """
+    row = connection.execute(statement("spaces", "index_state"), {"tribe_id": tribe_id}).fetchone()
+    if row is None:
+        raise NotFound("the tribe serves from no embedding space")
+    vectors, space_id, dimension, name, valid = row
+    if valid:
+        return True
+    if vectors <= exact_limit:
+        return False
+    index = sql.Identifier("tributary", name)
+    if valid is not None:
+        connection.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(index))
+    connection.execute(
+        sql.SQL(
+            "CREATE INDEX CONCURRENTLY {name} ON tributary.lesson_vector"
+            " USING hnsw ((embedding::public.halfvec({dimension})) public.halfvec_cosine_ops)"
+            " WHERE tribe_id = {tribe_id} AND space_id = {space_id} AND believed"
+        ).format(
+            name=sql.Identifier(name),
+            dimension=sql.Literal(dimension),
+            tribe_id=sql.Literal(str(tribe_id)),
+            space_id=sql.Literal(space_id),
+        )
+    )
+    return True

@@ -1,0 +1,8 @@
+"""PostgreSQL: connections, the schema and its functions, migrations, and the embedded server."""
+
+from tributary.store import failures, rows
+from tributary.store.database import Database, Target, connect
+from tributary.store.queries import statement
+from tributary.store.roles import OWNER, RUNTIME
+
+__all__ = ["OWNER", "RUNTIME", "Database", "Target", "connect", "failures", "rows", "statement"]

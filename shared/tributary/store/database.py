@@ -1,0 +1,139 @@
+"""Connections, kept small: each call borrows one, runs one autocommitted statement, and gives it back.
+
+Behind a pooler in transaction mode (RDS Proxy, PgBouncer) nothing here pins a server session: no SET, no named statement, no
+cursor; every statement is short, with its values bound on the server's side.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import LiteralString
+
+import psycopg
+
+from tributary.core.errors import Overloaded, Unavailable
+from tributary.store import failures
+from tributary.telemetry import Event, log
+
+ATTEMPTS = 4
+BACKOFF_S = 0.05
+Parameters = Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """Where to connect. `assume` names a role to act as from the start, for a URL that logs in as somebody mightier.
+
+    It travels in the startup packet, so it needs a direct connection; behind a pooler, log in as that role instead.
+    """
+
+    url: str
+    assume: str | None = None
+    connect_timeout_s: int = 5
+    statement_timeout_s: int = 25
+
+
+class Database:
+    """A thread-safe stack of connections, opened when needed and at most `limit` at once."""
+
+    def __init__(self, target: Target | Callable[[], Target], *, limit: int = 16, wait_s: float = 10.0) -> None:
+        self._target = target
+        self._places = threading.BoundedSemaphore(limit)
+        self._wait_s = wait_s
+        self._idle: list[psycopg.Connection] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def value(self, query: LiteralString, parameters: Parameters) -> object:
+        """Runs a statement that gives one value in one row, and returns it (None without a row).
+
+        The statement must be a read, or a write that carries an idempotency key: it is sent again when the connection is
+        lost or the server asks for another try. Raises only our own errors.
+        """
+        rows = self.rows(query, parameters)
+        return rows[0][0] if rows else None
+
+    def rows(self, query: LiteralString, parameters: Parameters) -> list[tuple[object, ...]]:
+        """Runs a statement as `value` does, and returns all its rows."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return self._once(query, parameters)
+            except psycopg.Error as error:
+                if attempt == ATTEMPTS or not failures.worth_retrying(error):
+                    if isinstance(mapped := failures.translate(error), Unavailable):
+                        log.event(Event.DATABASE_UNAVAILABLE, sqlstate=error.sqlstate, attempts=attempt)
+                    raise mapped from error
+                log.event(Event.DATABASE_RETRIED, sqlstate=error.sqlstate, attempt=attempt)
+                if failures.lost_connection(error):
+                    self._drop_idle()
+                time.sleep(random.uniform(0, BACKOFF_S * 2**attempt))  # noqa: S311  (jitter, no secret)
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        self._closed = True
+        self._drop_idle()
+
+    def _once(self, query: LiteralString, parameters: Parameters) -> list[tuple[object, ...]]:
+        if not self._places.acquire(timeout=self._wait_s):
+            raise Overloaded("every database connection of this process is busy; try again")
+        try:
+            connection = self._borrow()
+            try:
+                cursor = connection.execute(query, parameters)
+                result = cursor.fetchall() if cursor.description is not None else []
+            except BaseException:
+                if connection.broken or connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                    connection.close()
+                raise
+            finally:
+                if not connection.closed:
+                    self._give_back(connection)
+            return result
+        finally:
+            self._places.release()
+
+    def _borrow(self) -> psycopg.Connection:
+        with self._lock:
+            if self._closed:
+                raise Unavailable("this memory was closed")
+            if self._idle:
+                return self._idle.pop()
+        target = self._target if isinstance(self._target, Target) else self._target()
+        return connect(target)
+
+    def _give_back(self, connection: psycopg.Connection) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _drop_idle(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+def connect(target: Target, *, autocommit: bool = True) -> psycopg.Connection:
+    """Opens one connection that prepares nothing by name; raises psycopg.Error."""
+    given = psycopg.conninfo.conninfo_to_dict(target.url)
+    options = [str(given["options"])] if given.get("options") else []
+    if target.assume is not None:
+        options.append(f"-c role={target.assume} -c statement_timeout={target.statement_timeout_s}s")
+    extra: dict[str, str] = {"options": " ".join(options)} if options else {}
+    return psycopg.connect(
+        psycopg.conninfo.make_conninfo(
+            target.url,
+            connect_timeout=given.get("connect_timeout") or target.connect_timeout_s,
+            application_name=given.get("application_name") or "tributary",
+            client_encoding="utf8",
+            **extra,
+        ),
+        autocommit=autocommit,
+        prepare_threshold=None,
+    )

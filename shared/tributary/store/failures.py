@@ -1,0 +1,60 @@
+"""Where driver errors become ours: by SQLSTATE, never by message text.
+
+The functions of the schema raise SQLSTATEs of their own, class TB.
+"""
+
+from __future__ import annotations
+
+import psycopg
+
+from tributary.core.errors import (
+    Corrupt,
+    Forbidden,
+    IdempotencyConflict,
+    InvalidRequest,
+    NotFound,
+    NotMigrated,
+    Overloaded,
+    TributaryError,
+    Unavailable,
+    WrongStanding,
+)
+
+_RETRIED = frozenset({"40001", "40P01"})
+_GONE_CLASSES = ("08", "57P", "53", "25006", "58")
+_NOT_MIGRATED = frozenset({"42883", "42P01", "3F000", "42703"})
+
+
+def worth_retrying(error: psycopg.Error) -> bool:
+    """Tells whether the same call may succeed at once: the connection was lost, or the server asked for another try."""
+    return error.sqlstate in _RETRIED or lost_connection(error)
+
+
+def lost_connection(error: psycopg.Error) -> bool:
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.sqlstate.startswith(("08", "57P"))
+
+
+def translate(error: psycopg.Error) -> TributaryError:  # noqa: PLR0911  (a table, written as one)
+    """Returns the error of ours that `error` stands for."""
+    state = error.sqlstate
+    said = (error.diag.message_primary or "") if state and state.startswith("TB") else ""
+    match state:
+        case "TB403":
+            return Forbidden(said)
+        case "TB404":
+            return NotFound()
+        case "TB409":
+            return IdempotencyConflict()
+        case "TB410":
+            return WrongStanding(f"{said}; only a believed lesson can be confirmed")
+        case "TB422":
+            return InvalidRequest("as_of", said)
+        case "57014" | "55P03" | "40001" | "40P01":
+            return Overloaded()
+    if state in _NOT_MIGRATED:
+        return NotMigrated()
+    if state is None or state.startswith(_GONE_CLASSES) or state in {"28P01", "28000", "3D000"}:
+        return Unavailable()
+    return Corrupt(f"the database refused a write (SQLSTATE {state}); nothing was changed")

@@ -1,0 +1,115 @@
+"""Migrations: forward only, one transaction, one at a time, plain SQL run by Alembic.
+
+A migration expands first (old code goes on running) and contracts in a later release, by raising
+`schema_requirement.oldest_code`: code older than that refuses to run.
+"""
+
+from __future__ import annotations
+
+import io
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from tributary.core.errors import TributaryError, Unavailable
+from tributary.store import failures
+from tributary.store.database import Target, connect
+from tributary.store.roles import OWNER
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+# Any two migrations of one database wait for each other on it; the figure itself means nothing.
+_LOCK = 0x7472_6962
+
+
+def migrate(target: Target) -> str:
+    """Brings the database to the newest revision and returns its name. Safe to run again, and by two processes at once.
+
+    `target` logs in as a user that may make roles and extensions; all objects are made as the owner role. Raises
+    Unavailable, or TributaryError with the database's own words when it refuses a statement.
+    """
+    from alembic import command
+    from sqlalchemy import create_engine, pool
+
+    try:
+        with connect(target) as connection:
+            connection.execute("SELECT 1")  # a refused connection is told in our words, before Alembic has its say
+        engine = create_engine(
+            "postgresql+psycopg://", creator=lambda: connect(target, autocommit=False), poolclass=pool.NullPool
+        )
+        with engine.begin() as transaction:
+            driver = _driver(transaction.connection.driver_connection)
+            driver.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            driver.execute(_sql("0000_bootstrap.sql"))
+            driver.execute(f"SET LOCAL ROLE {OWNER}")
+            configuration = _configuration()
+            configuration.attributes["connection"] = transaction
+            command.upgrade(configuration, "head")
+    except psycopg.Error as error:
+        raise _refused(error) from error
+    return head()
+
+
+def migration_sql() -> str:
+    """Returns all that `migrate` would run on an empty database, as one SQL script."""
+    from alembic import command
+
+    written = io.StringIO()
+    configuration = _configuration()
+    configuration.output_buffer = written
+    command.upgrade(configuration, "head", sql=True)
+    bootstrap = _sql("0000_bootstrap.sql").decode()
+    return f"{bootstrap}\nSET ROLE {OWNER};\n\n{written.getvalue()}\nRESET ROLE;\n"
+
+
+def head() -> str:
+    """Returns the newest revision that this code knows."""
+    from alembic.script import ScriptDirectory
+
+    return str(ScriptDirectory.from_config(_configuration()).get_current_head())
+
+
+def run_sql(revision: str) -> None:
+    """Runs the files of a revision's folder in order of name; for Alembic's revisions only."""
+    from alembic import context, op
+
+    folder = _migrations() / revision
+    for path in sorted(folder.iterdir()):
+        text = path.read_text(encoding="utf-8")
+        if context.is_offline_mode():
+            context.get_context().impl.static_output(f"-- {revision}/{path.name}\n{text}")
+        else:
+            # straight to the driver: SQLAlchemy would read ':name' and '%' in it as its own
+            _driver(op.get_bind().connection.driver_connection).execute(text)
+
+
+def _driver(connection: object) -> psycopg.Connection:
+    if not isinstance(connection, psycopg.Connection):
+        raise TypeError(f"migrations run over psycopg, not {type(connection).__name__}")
+    return connection
+
+
+def _configuration() -> Config:
+    from alembic.config import Config
+
+    configuration = Config()
+    configuration.set_main_option("script_location", str(files("tributary.store").joinpath("alembic")))
+    configuration.set_main_option("path_separator", "os")
+    return configuration
+
+
+def _migrations() -> Path:
+    return Path(str(files("tributary.store").joinpath("sql", "migrations")))
+
+
+def _sql(name: str) -> bytes:
+    return (_migrations() / name).read_bytes()
+
+
+def _refused(error: psycopg.Error) -> TributaryError:
+    if failures.lost_connection(error) or error.sqlstate in {"28P01", "28000", "3D000"}:
+        return Unavailable(f"the database cannot be reached to migrate it: {str(error).splitlines()[0]}")
+    return TributaryError(f"the migration was refused and nothing was changed: {str(error).splitlines()[0]}")

@@ -1,0 +1,298 @@
+-- The core tables.
+--
+--   tribe ─┬─ agent ── token                   who may do what
+--          ├─ tribe_count, usage               counters
+--          ├─ lesson ─┬─ lesson_vector, lesson_term      how it is found
+--          │          ├─ lesson_event, confirmation      what happened to it, at which tick
+--          │          ├─ rival                           which two may never both be believed
+--          │          └─ dispute ── dispute_about        what is open against it
+--          ├─ decision, idempotency, audit     what was asked and answered
+--          └─ tribe_space ── space             where its vectors live (spaces are global)
+--   signing_key, schema_requirement            global
+--
+-- Lock order: the gate (the tribe's row) first, then lesson, lesson_vector, counters. Nothing else is locked before the gate.
+-- Tables that are written outside of the gate have no foreign key to tribe: it would put multixacts on its hot row.
+--
+--   pending ──► active ──► superseded | retired | evicted ──► erased
+--   disputed ──► active        quarantined ──► (released: a new learn) | retired
+CREATE TABLE tributary.tribe (
+    tribe_id        uuid PRIMARY KEY,
+    name            text NOT NULL UNIQUE,
+    clock           bigint NOT NULL DEFAULT 0 CHECK (clock >= 0),
+    clock_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+    policy          jsonb NOT NULL DEFAULT '{}',
+    policy_version  integer NOT NULL DEFAULT 1,
+    secret          bytea NOT NULL CHECK (octet_length(secret) = 32),
+    created_at      timestamptz NOT NULL DEFAULT clock_timestamp()
+) WITH (fillfactor = 25); -- every tick rewrites the row: room for heap-only updates in its page
+
+CREATE TABLE tributary.tribe_count (
+    tribe_id  uuid NOT NULL,
+    status    text NOT NULL,
+    lessons   bigint NOT NULL CHECK (lessons >= 0),
+    PRIMARY KEY (tribe_id, status)
+) WITH (fillfactor = 25);
+
+CREATE TABLE tributary.agent (
+    tribe_id    uuid NOT NULL REFERENCES tributary.tribe,
+    agent_id    uuid NOT NULL,
+    name        text NOT NULL,
+    role        text NOT NULL CHECK (role IN ('reader', 'writer', 'curator')),
+    created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    revoked_at  timestamptz,
+    PRIMARY KEY (tribe_id, agent_id),
+    UNIQUE (tribe_id, name)
+);
+
+CREATE TABLE tributary.token (
+    tribe_id    uuid NOT NULL,
+    token_id    uuid NOT NULL,
+    agent_id    uuid NOT NULL,
+    token_hash  bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32), -- SHA-256; the secret has 256 random bits
+    created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    expires_at  timestamptz NOT NULL,
+    revoked_at  timestamptz,
+    PRIMARY KEY (tribe_id, token_id),
+    FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent
+);
+
+CREATE TABLE tributary.space (
+    space_id      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name          text NOT NULL UNIQUE,
+    model         text NOT NULL,
+    pooling       text NOT NULL,
+    windowing     text NOT NULL,
+    quantisation  text NOT NULL,
+    dimension     integer NOT NULL CHECK (dimension BETWEEN 1 AND 4000), -- a halfvec has to fit into a page (STORAGE PLAIN)
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE TABLE tributary.tribe_space (
+    tribe_id  uuid NOT NULL REFERENCES tributary.tribe,
+    space_id  integer NOT NULL REFERENCES tributary.space,
+    state     text NOT NULL CHECK (state IN ('building', 'serving', 'retired')),
+    vectors   bigint NOT NULL DEFAULT 0 CHECK (vectors >= 0), -- of believed lessons
+    PRIMARY KEY (tribe_id, space_id)
+) WITH (fillfactor = 25);
+CREATE UNIQUE INDEX tribe_space_serving ON tributary.tribe_space (tribe_id) WHERE state = 'serving';
+
+CREATE TABLE tributary.lesson (
+    tribe_id          uuid NOT NULL,
+    lesson_id         uuid NOT NULL,
+    agent_id          uuid NOT NULL, -- its author
+    kind              text NOT NULL CHECK (kind IN
+                      ('gotcha', 'entity_fact', 'observation', 'runbook_fact', 'resolution', 'rejected_hypothesis')),
+    status            text NOT NULL CHECK (status IN
+                      ('active', 'pending', 'disputed', 'quarantined', 'superseded', 'retired', 'evicted', 'erased')),
+    believed          boolean NOT NULL GENERATED ALWAYS AS (status = 'active') STORED,
+    text              text CHECK (octet_length(text) BETWEEN 1 AND 8192),
+    situation         text CHECK (octet_length(situation) BETWEEN 1 AND 2048),
+    subject           text,
+    subject_key       text,
+    tags              jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(tags) = 'object'),
+    source_how        text NOT NULL CHECK (source_how IN ('observed', 'derived', 'told', 'imported')),
+    source_ref        text,
+    evidence          jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(evidence) = 'array'),
+    rationale         text,
+    confidence        double precision NOT NULL CHECK (confidence BETWEEN 0 AND 1),
+    valid_from        timestamptz,
+    valid_until       timestamptz,
+    keep_until        timestamptz,
+    content_hash      bytea NOT NULL CHECK (octet_length(content_hash) = 32),
+    learned_tick      bigint NOT NULL,
+    learned_at        timestamptz NOT NULL,
+    activated_tick    bigint,
+    activated_at      timestamptz,
+    deactivated_tick  bigint,
+    deactivated_at    timestamptz,
+    superseded_by     uuid,
+    PRIMARY KEY (tribe_id, lesson_id),
+    FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent,
+    UNIQUE (tribe_id, lesson_id, believed),
+    UNIQUE (tribe_id, lesson_id, activated_tick),
+    -- One successor, which became believed at the very tick that ended this one. Since a belief interval is never empty,
+    -- activation ticks rise along the chain: no cycle can be written.
+    CONSTRAINT lesson_successor FOREIGN KEY (tribe_id, superseded_by, deactivated_tick)
+        REFERENCES tributary.lesson (tribe_id, lesson_id, activated_tick) DEFERRABLE INITIALLY DEFERRED,
+    CONSTRAINT lesson_has_text CHECK ((status = 'erased') = (text IS NULL) AND (status = 'erased') = (situation IS NULL)),
+    CONSTRAINT lesson_validity CHECK (valid_from < valid_until),
+    CONSTRAINT lesson_interval CHECK (
+        deactivated_tick > activated_tick AND activated_tick >= learned_tick
+        AND (activated_tick IS NULL) = (activated_at IS NULL)
+        AND (deactivated_tick IS NULL) = (deactivated_at IS NULL)
+        AND (deactivated_tick IS NULL OR activated_tick IS NOT NULL)),
+    CONSTRAINT lesson_status_interval CHECK (
+        CASE
+            WHEN status = 'active' THEN activated_tick IS NOT NULL AND deactivated_tick IS NULL
+            WHEN status IN ('pending', 'disputed', 'quarantined') THEN activated_tick IS NULL
+            WHEN status = 'superseded' THEN deactivated_tick IS NOT NULL AND superseded_by IS NOT NULL
+            ELSE (activated_tick IS NULL) = (deactivated_tick IS NULL)
+        END),
+    CONSTRAINT lesson_successor_status CHECK (superseded_by IS NULL OR status IN ('superseded', 'erased'))
+);
+CREATE UNIQUE INDEX lesson_believed_content ON tributary.lesson (tribe_id, content_hash) WHERE believed;
+CREATE INDEX lesson_subject ON tributary.lesson (tribe_id, subject_key, lesson_id) WHERE subject_key IS NOT NULL;
+CREATE INDEX lesson_open ON tributary.lesson (tribe_id, lesson_id) WHERE status IN ('pending', 'disputed');
+CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC, lesson_id DESC);
+
+CREATE TABLE tributary.lesson_vector (
+    tribe_id   uuid NOT NULL,
+    space_id   integer NOT NULL,
+    lesson_id  uuid NOT NULL,
+    believed   boolean NOT NULL, -- kept equal to the lesson's by the cascade
+    embedding  public.halfvec NOT NULL,
+    PRIMARY KEY (tribe_id, space_id, lesson_id),
+    FOREIGN KEY (tribe_id, lesson_id, believed) REFERENCES tributary.lesson (tribe_id, lesson_id, believed) ON UPDATE CASCADE,
+    FOREIGN KEY (tribe_id, space_id) REFERENCES tributary.tribe_space
+);
+ALTER TABLE tributary.lesson_vector ALTER COLUMN embedding SET STORAGE PLAIN; -- an exact scan must not visit TOAST
+CREATE INDEX lesson_vector_believed ON tributary.lesson_vector (tribe_id, space_id) WHERE believed;
+CREATE INDEX lesson_vector_lesson ON tributary.lesson_vector (tribe_id, lesson_id);
+
+CREATE TABLE tributary.lesson_term (
+    tribe_id   uuid NOT NULL,
+    term       text NOT NULL,
+    lesson_id  uuid NOT NULL,
+    PRIMARY KEY (tribe_id, term, lesson_id)
+);
+
+CREATE TABLE tributary.lesson_event (
+    tribe_id     uuid NOT NULL,
+    tick         bigint NOT NULL,
+    seq          smallint NOT NULL, -- order within the tick
+    lesson_id    uuid NOT NULL,
+    event        text NOT NULL CHECK (event IN
+                 ('learned', 'pended', 'disputed', 'quarantined', 'reinforced', 'superseded', 'retired', 'challenged')),
+    status       text NOT NULL, -- the lesson's, after the event
+    agent_id     uuid NOT NULL,
+    decision_id  uuid,
+    details      jsonb NOT NULL DEFAULT '{}', -- ids and codes, never text
+    at           timestamptz NOT NULL,
+    PRIMARY KEY (tribe_id, tick, seq),
+    FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson
+);
+CREATE INDEX lesson_event_lesson ON tributary.lesson_event (tribe_id, lesson_id, tick);
+CREATE INDEX lesson_event_at ON tributary.lesson_event (tribe_id, at, tick); -- an instant resolves to a tick
+
+CREATE TABLE tributary.confirmation (
+    tribe_id   uuid NOT NULL,
+    lesson_id  uuid NOT NULL,
+    agent_id   uuid NOT NULL,
+    tick       bigint NOT NULL,
+    at         timestamptz NOT NULL,
+    PRIMARY KEY (tribe_id, lesson_id, agent_id), -- one agent counts once
+    FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson,
+    FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent
+);
+
+-- Two lessons that a verdict called conflicting. The cascade carries each one's believed flag here, and the CHECK refuses
+-- whatever statement would switch on the second, in whichever session.
+CREATE TABLE tributary.rival (
+    tribe_id    uuid NOT NULL,
+    a           uuid NOT NULL,
+    b           uuid NOT NULL,
+    a_on        boolean NOT NULL,
+    b_on        boolean NOT NULL,
+    since_tick  bigint NOT NULL,
+    PRIMARY KEY (tribe_id, a, b),
+    FOREIGN KEY (tribe_id, a, a_on) REFERENCES tributary.lesson (tribe_id, lesson_id, believed) ON UPDATE CASCADE,
+    FOREIGN KEY (tribe_id, b, b_on) REFERENCES tributary.lesson (tribe_id, lesson_id, believed) ON UPDATE CASCADE,
+    CONSTRAINT rival_ordered CHECK (a < b),
+    CONSTRAINT rival_not_both CHECK (NOT (a_on AND b_on))
+);
+CREATE INDEX rival_b ON tributary.rival (tribe_id, b);
+
+CREATE TABLE tributary.dispute (
+    tribe_id     uuid NOT NULL,
+    dispute_id   uuid NOT NULL,
+    kind         text NOT NULL CHECK (kind IN ('conflict', 'unsure')),
+    lesson_id    uuid NOT NULL, -- the contender
+    decision_id  uuid NOT NULL,
+    state        text NOT NULL CHECK (state IN ('open', 'settled')),
+    opened_tick  bigint NOT NULL,
+    opened_at    timestamptz NOT NULL,
+    closed_tick  bigint,
+    closed_at    timestamptz,
+    PRIMARY KEY (tribe_id, dispute_id),
+    FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson,
+    CONSTRAINT dispute_interval CHECK (
+        (state = 'open') = (closed_tick IS NULL) AND (closed_tick IS NULL) = (closed_at IS NULL) AND closed_tick > opened_tick)
+);
+CREATE INDEX dispute_lesson ON tributary.dispute (tribe_id, lesson_id);
+CREATE INDEX dispute_open ON tributary.dispute (tribe_id, dispute_id) WHERE state = 'open';
+
+CREATE TABLE tributary.dispute_about (
+    tribe_id    uuid NOT NULL,
+    lesson_id   uuid NOT NULL, -- the lesson that is challenged
+    dispute_id  uuid NOT NULL,
+    since_tick  bigint NOT NULL,
+    PRIMARY KEY (tribe_id, lesson_id, dispute_id),
+    FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson,
+    FOREIGN KEY (tribe_id, dispute_id) REFERENCES tributary.dispute
+);
+CREATE INDEX dispute_about_dispute ON tributary.dispute_about (tribe_id, dispute_id);
+
+CREATE TABLE tributary.decision (
+    tribe_id     uuid NOT NULL,
+    decision_id  uuid NOT NULL,
+    tick         bigint NOT NULL,
+    at           timestamptz NOT NULL,
+    agent_id     uuid NOT NULL,
+    lesson_id    uuid NOT NULL, -- the lesson that stands for what was said
+    draft        jsonb,         -- what was said, only when no lesson of its own holds it
+    judged_tick  bigint NOT NULL,
+    replans      integer NOT NULL,
+    candidates   jsonb NOT NULL,
+    verdicts     jsonb NOT NULL,
+    screening    jsonb NOT NULL,
+    outcome      text NOT NULL,
+    reason       text NOT NULL,
+    PRIMARY KEY (tribe_id, decision_id),
+    FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson
+);
+
+CREATE TABLE tributary.idempotency (
+    tribe_id        uuid NOT NULL,
+    agent_id        uuid NOT NULL,
+    key             text NOT NULL,
+    request_digest  bytea NOT NULL,
+    reply           jsonb NOT NULL, -- ids, codes and ticks, never text
+    at              timestamptz NOT NULL,
+    PRIMARY KEY (tribe_id, agent_id, key)
+);
+
+CREATE TABLE tributary.audit (
+    tribe_id  uuid NOT NULL,
+    audit_id  uuid NOT NULL,
+    at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+    agent_id  uuid,
+    action    text NOT NULL,
+    code      text NOT NULL,
+    detail    text NOT NULL,
+    PRIMARY KEY (tribe_id, audit_id)
+);
+
+CREATE TABLE tributary.usage (
+    tribe_id   uuid NOT NULL,
+    agent_id   uuid NOT NULL,
+    day        date NOT NULL,
+    operation  text NOT NULL,
+    calls      bigint NOT NULL,
+    PRIMARY KEY (tribe_id, agent_id, day, operation)
+) WITH (fillfactor = 50);
+
+CREATE TABLE tributary.signing_key (
+    key_id      text PRIMARY KEY,
+    secret      bytea NOT NULL CHECK (octet_length(secret) = 32),
+    created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    retired_at  timestamptz
+);
+INSERT INTO tributary.signing_key (key_id, secret)
+VALUES ('k1', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+
+-- The oldest version of the code (service.CODE_LEVEL) that may run on this schema. Raised only by a contracting migration.
+CREATE TABLE tributary.schema_requirement (
+    only_row     boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    oldest_code  integer NOT NULL
+);
+INSERT INTO tributary.schema_requirement (oldest_code) VALUES (1);

@@ -1,0 +1,66 @@
+-- The sides of a search, shared by recall and by learn's candidates. Distances are cosine distances, 0..2.
+
+-- The name of a tribe's own HNSW index in a space, for believed lessons.
+CREATE FUNCTION tributary.index_name_v1(p_tribe uuid, p_space integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT format('lesson_vector_hnsw_%s_%s', replace(p_tribe::text, '-', ''), p_space)
+$$;
+
+-- How vectors of believed lessons are to be searched: 'vector:exact' up to p_exact_limit of them, else by the tribe's own index
+-- once it is there and valid. Until then exact, however many: slower, but complete.
+CREATE FUNCTION tributary.vector_path_v1(p_tribe uuid, p_space integer, p_exact_limit bigint) RETURNS text
+LANGUAGE sql STABLE SET search_path = tributary, pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN s.vectors > p_exact_limit AND EXISTS (
+        SELECT FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+        WHERE c.relname = index_name_v1(p_tribe, p_space) AND c.relnamespace = 'tributary'::regnamespace AND i.indisvalid)
+        THEN 'vector:hnsw' ELSE 'vector:exact' END
+    FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.space_id = p_space AND s.state = 'serving'
+$$;
+
+-- The nearest believed lessons, nearest first, with how many vectors were really compared (all of them on the exact path).
+-- The path's query is built with its tribe as a literal: only so can the planner prove that the tribe's partial index
+-- serves it, and no generic plan is ever kept.
+CREATE FUNCTION tributary.nearest_v1(
+    p_tribe uuid, p_space integer, p_vector public.halfvec, p_limit integer, p_path text,
+    OUT lesson_ids uuid[], OUT distances double precision[], OUT compared bigint)
+LANGUAGE plpgsql STABLE
+SET search_path = tributary, public, pg_temp
+SET hnsw.ef_search = 100
+SET hnsw.iterative_scan = strict_order
+AS $$
+BEGIN
+    IF p_path = 'vector:hnsw' THEN
+        EXECUTE format(
+            'SELECT array_agg(n.lesson_id ORDER BY n.distance), array_agg(n.distance ORDER BY n.distance), count(*)
+             FROM (SELECT lesson_id, embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance FROM lesson_vector
+                   WHERE tribe_id = %2$L AND space_id = %3$s AND believed
+                   ORDER BY embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $2) n',
+            vector_dims(p_vector), p_tribe, p_space)
+        INTO lesson_ids, distances, compared USING p_vector, p_limit;
+    ELSE
+        EXECUTE format(
+            'WITH scope AS MATERIALIZED (
+                 SELECT lesson_id, embedding <=> $1 AS distance FROM lesson_vector
+                 WHERE tribe_id = %1$L AND space_id = %2$s AND believed)
+             SELECT array_agg(n.lesson_id ORDER BY n.distance), array_agg(n.distance ORDER BY n.distance),
+                    (SELECT count(*) FROM scope)
+             FROM (SELECT lesson_id, distance FROM scope ORDER BY distance, lesson_id LIMIT $2) n',
+            p_tribe, p_space)
+        INTO lesson_ids, distances, compared USING p_vector, p_limit;
+    END IF;
+    lesson_ids := coalesce(lesson_ids, '{}');
+    distances := coalesce(distances, '{}');
+END
+$$;
+
+-- How many lessons of the tribe hold each term, counted no further than p_cap + 1, and the term's weight
+-- ln(1 + N / (1 + holders)), N being the tribe's lessons.
+CREATE FUNCTION tributary.term_weights_v1(p_tribe uuid, p_terms text[], p_cap integer)
+RETURNS TABLE (term text, holders bigint, weight double precision)
+LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
+    SELECT t.term, h.holders, ln(1 + n.lessons / (1.0 + h.holders))::double precision
+    FROM unnest(p_terms) AS t(term),
+         (SELECT coalesce(sum(lessons), 0) + 1 AS lessons FROM tribe_count WHERE tribe_id = p_tribe) n,
+         LATERAL (SELECT count(*) AS holders FROM (
+             SELECT FROM lesson_term x WHERE x.tribe_id = p_tribe AND x.term = t.term LIMIT p_cap + 1) c) h
+$$;

@@ -1,0 +1,177 @@
+-- learn: what it reads before it judges, and its commit under the gate.
+
+-- Candidates of a new lesson at one tick, from three sides, and what the outcome will depend on besides them.
+--   p_near, p_subject_limit, p_by_terms   how many each side may bring
+--   p_rare, p_cap                         how many of the rarest terms count, and how many holders make a term common
+CREATE FUNCTION tributary.learn_read_v1(
+    p_tribe uuid, p_agent uuid, p_space integer, p_vector text, p_terms text[], p_subject_key text, p_hash bytea,
+    p_near integer, p_subject_limit integer, p_by_terms integer, p_rare integer, p_cap integer, p_exact_limit bigint)
+RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = tributary, public, pg_temp
+SET plan_cache_mode = force_custom_plan
+AS $$
+DECLARE
+    vector halfvec := p_vector::halfvec;
+    path text := vector_path_v1(p_tribe, p_space, p_exact_limit);
+    near record;
+    rare text[];
+    found_ids uuid[];
+BEGIN
+    SELECT * INTO near FROM nearest_v1(p_tribe, p_space, vector, p_near, path);
+    SELECT coalesce(array_agg(w.term), '{}') INTO rare FROM (
+        SELECT t.term FROM term_weights_v1(p_tribe, p_terms, p_cap) t
+        WHERE t.holders <= p_cap ORDER BY t.holders, length(t.term) DESC, t.term LIMIT p_rare) w;
+    SELECT array_agg(DISTINCT s.lesson_id) INTO found_ids FROM (
+        SELECT unnest(near.lesson_ids) AS lesson_id
+        UNION ALL
+        (SELECT l.lesson_id FROM lesson l
+         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key AND l.status IN ('active', 'pending', 'disputed')
+         ORDER BY l.lesson_id DESC LIMIT p_subject_limit)
+        UNION ALL
+        (SELECT x.lesson_id FROM lesson_term x JOIN lesson l USING (tribe_id, lesson_id)
+         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND l.status IN ('active', 'pending', 'disputed')
+         GROUP BY x.lesson_id ORDER BY count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
+        UNION ALL
+        -- what is not believed yet has no place in the index of believed vectors; there are few of them
+        (SELECT l.lesson_id FROM lesson l JOIN lesson_vector v USING (tribe_id, lesson_id)
+         WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed') AND v.space_id = p_space
+         ORDER BY v.embedding <=> vector LIMIT p_near)
+        UNION ALL
+        (SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.content_hash = p_hash AND l.believed)
+    ) s;
+    RETURN (
+        SELECT json_build_object(
+            'tick', t.clock, 'at', clock_timestamp(), 'policy', t.policy, 'policy_version', t.policy_version,
+            'role', (SELECT a.role FROM agent a
+                     WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.revoked_at IS NULL),
+            'serving', path IS NOT NULL,
+            'rare', rare,
+            'farthest', CASE WHEN cardinality(near.lesson_ids) >= p_near THEN near.distances[p_near] END,
+            'candidates', candidates_v1(p_tribe, found_ids, p_agent, p_space, vector))
+        FROM tribe t WHERE t.tribe_id = p_tribe);
+END
+$$;
+
+-- An idempotency key's stored reply: NULL when it is new; TB409 when it was used for another request.
+CREATE FUNCTION tributary.replay_v1(p_tribe uuid, p_agent uuid, p_key text, p_digest bytea) RETURNS jsonb
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+DECLARE
+    stored idempotency;
+BEGIN
+    SELECT * INTO stored FROM idempotency WHERE tribe_id = p_tribe AND agent_id = p_agent AND key = p_key;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    ELSIF stored.request_digest <> p_digest THEN
+        RAISE EXCEPTION 'key used before' USING ERRCODE = 'TB409';
+    END IF;
+    RETURN jsonb_build_object(
+        'committed', true, 'replayed', true, 'reply', stored.reply,
+        'lesson', lesson_document_v1(p_tribe, (stored.reply ->> 'lesson_id')::uuid));
+END
+$$;
+
+-- The gate: from here to the end of the transaction this tribe's beliefs change nowhere else. Every belief write calls it first.
+CREATE FUNCTION tributary.gate_v1(p_tribe uuid) RETURNS tributary.tribe
+LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
+DECLARE
+    opened tribe;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        -- a snapshot older than the gate would hide what was committed before it opened
+        RAISE EXCEPTION 'a commit must run at READ COMMITTED' USING ERRCODE = 'TB500';
+    END IF;
+    SELECT * INTO opened FROM tribe WHERE tribe_id = p_tribe FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'no such tribe' USING ERRCODE = 'TB404';
+    END IF;
+    RETURN opened;
+END
+$$;
+
+-- The next tick; the caller holds the gate. Wall-clock times of ticks always rise, whatever the server's clock does.
+CREATE FUNCTION tributary.advance_v1(p_tribe uuid, OUT tick bigint, OUT at timestamptz)
+LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
+    UPDATE tribe SET clock = clock + 1, clock_at = greatest(clock_at + interval '1 microsecond', clock_timestamp())
+    WHERE tribe_id = p_tribe RETURNING clock, clock_at
+$$;
+
+-- What was committed since the learner read, and matters to it:
+--   changed   judged candidates whose standing is another now
+--   fresh     lessons that would have been candidates: same subject or content, a shared rare term, nearer than the farthest
+--             candidate (or too few were found), or without a vector to tell by
+CREATE FUNCTION tributary.learn_delta_v1(p jsonb, p_clock bigint, OUT changed json, OUT fresh json)
+LANGUAGE plpgsql STABLE
+SET search_path = tributary, public, pg_temp
+SET plan_cache_mode = force_custom_plan
+AS $$
+DECLARE
+    tribe uuid := p ->> 'tribe_id';
+    agent uuid := p ->> 'agent_id';
+    space integer := p ->> 'space_id';
+    vector halfvec := p ->> 'embedding';
+    judged uuid[] := ARRAY(SELECT jsonb_array_elements_text(p -> 'judged')::uuid);
+    rare text[] := ARRAY(SELECT jsonb_array_elements_text(p -> 'rare'));
+    touched uuid[];
+    changed_ids uuid[];
+    fresh_ids uuid[];
+BEGIN
+    SELECT array_agg(DISTINCT e.lesson_id) INTO touched FROM lesson_event e
+    WHERE e.tribe_id = tribe AND e.tick > (p ->> 'read_tick')::bigint AND e.tick <= p_clock AND e.event <> 'reinforced';
+    IF touched IS NULL THEN
+        RETURN;
+    END IF;
+    changed_ids := ARRAY(SELECT unnest(touched) INTERSECT SELECT unnest(judged));
+    SELECT array_agg(l.lesson_id) INTO fresh_ids
+    FROM lesson l
+    LEFT JOIN lesson_vector v ON v.tribe_id = tribe AND v.space_id = space AND v.lesson_id = l.lesson_id
+    WHERE l.tribe_id = tribe AND l.lesson_id = ANY (touched) AND l.lesson_id <> ALL (judged)
+      AND l.status IN ('active', 'pending', 'disputed')
+      AND (l.subject_key = p ->> 'subject_key'
+           OR l.content_hash = decode(p ->> 'content_hash', 'hex')
+           OR v.embedding IS NULL OR vector IS NULL
+           OR p ->> 'farthest' IS NULL
+           OR v.embedding <=> vector <= (p ->> 'farthest')::double precision
+           OR EXISTS (SELECT FROM lesson_term x
+                      WHERE x.tribe_id = tribe AND x.lesson_id = l.lesson_id AND x.term = ANY (rare)));
+    IF cardinality(changed_ids) > 0 OR fresh_ids IS NOT NULL THEN
+        changed := candidates_v1(tribe, changed_ids, agent, space, vector);
+        fresh := candidates_v1(tribe, fresh_ids, agent, space, vector);
+    END IF;
+END
+$$;
+
+-- The commit of a learn: one call, one transaction. Returns {committed: true, reply, lesson} or, having written nothing and
+-- spent no tick, {committed: false, tick, at, role, policy, policy_version, serving, changed, fresh} to plan again from.
+CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = tributary, public, pg_temp
+AS $$
+DECLARE
+    tribe uuid := p ->> 'tribe_id';
+    agent uuid := p ->> 'agent_id';
+    opened tributary.tribe := gate_v1(tribe);
+    replay jsonb := replay_v1(tribe, agent, p ->> 'key', decode(p ->> 'request_digest', 'hex'));
+    role text := (SELECT a.role FROM agent a WHERE a.tribe_id = tribe AND a.agent_id = agent AND a.revoked_at IS NULL);
+    serving boolean := EXISTS (SELECT FROM tribe_space s WHERE s.tribe_id = tribe AND s.space_id = (p ->> 'space_id')::integer
+                               AND s.state = 'serving');
+    -- kept unjudged or held back: depends on no other lesson
+    unconditional boolean := p #>> '{plan,confirm}' IS NULL AND p #>> '{plan,outcome}' IN ('pending', 'quarantined');
+    delta record;
+BEGIN
+    IF replay IS NOT NULL THEN
+        RETURN replay;
+    ELSIF role IS NULL OR role = 'reader' THEN
+        RAISE EXCEPTION 'the agent may not write' USING ERRCODE = 'TB403';
+    END IF;
+    SELECT * INTO delta FROM learn_delta_v1(p, opened.clock);
+    IF NOT serving OR NOT unconditional AND (
+           delta.changed IS NOT NULL OR role <> p ->> 'role'
+           OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
+        RETURN jsonb_build_object(
+            'committed', false, 'tick', opened.clock, 'at', clock_timestamp(), 'role', role, 'serving', serving,
+            'policy', opened.policy, 'policy_version', opened.policy_version,
+            'changed', coalesce(delta.changed, '[]'), 'fresh', coalesce(delta.fresh, '[]'));
+    END IF;
+    RETURN learn_apply_v1(p, opened.clock, opened.clock_at);
+END
+$$;

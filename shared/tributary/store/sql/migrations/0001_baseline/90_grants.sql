@@ -1,0 +1,11 @@
+-- The runtime role reads what it needs and changes beliefs only by calling the functions. It cannot read a tribe's secret by
+-- table, a token's row but by its hash, or write any table of beliefs.
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
+GRANT USAGE ON SCHEMA tributary TO tributary_runtime;
+GRANT SELECT ON tributary.space, tributary.tribe_space, tributary.schema_requirement, tributary.signing_key
+    TO tributary_runtime;
+GRANT INSERT ON tributary.audit TO tributary_runtime;
+GRANT EXECUTE ON FUNCTION
+    tributary.authenticate_v1, tributary.tribe_profile_v1, tributary.replay_v1, tributary.learn_read_v1,
+    tributary.learn_commit_v1, tributary.reinforce_v1, tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1
+    TO tributary_runtime;

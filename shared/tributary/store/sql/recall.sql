@@ -1,0 +1,18 @@
+-- name: recall
+-- The three sides of a recall, fused, from one snapshot.
+SELECT tributary.recall_v1(
+    %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(query_subject)s, %(kinds)s, %(subject_key)s, %(tags)s, %(pool)s,
+    %(tick)s, %(instant)s, %(now)s, %(rare)s, %(cap)s, %(exact_limit)s)
+
+-- name: list
+-- A page of lessons, newest first.
+SELECT tributary.list_lessons_v1(
+    %(tribe_id)s, %(status)s, %(limit)s, %(before_tick)s, %(before_id)s, %(tick)s, %(instant)s, %(now)s)
+
+-- name: show
+-- One lesson with what is open against it.
+SELECT tributary.show_lesson_v1(%(tribe_id)s, %(lesson_id)s, %(tick)s, %(instant)s, %(now)s)
+
+-- name: signing_key
+-- The newest key that receipts are signed with.
+SELECT key_id, secret FROM tributary.signing_key WHERE retired_at IS NULL ORDER BY created_at DESC, key_id DESC LIMIT 1

@@ -1,0 +1,22 @@
+-- name: profile
+-- What a process keeps of a tribe: the key of its content hashes and the space that it serves from.
+SELECT tributary.tribe_profile_v1(%(tribe_id)s)
+
+-- name: ensure
+-- Operator: the space of this name, made when it is new.
+INSERT INTO tributary.space (name, model, pooling, windowing, quantisation, dimension)
+VALUES (%(name)s, %(model)s, %(pooling)s, %(windowing)s, %(quantisation)s, %(dimension)s) ON CONFLICT (name) DO NOTHING
+
+-- name: serve_from
+-- Operator: a tribe's first space serves at once.
+INSERT INTO tributary.tribe_space (tribe_id, space_id, state)
+SELECT %(tribe_id)s, s.space_id, 'serving' FROM tributary.space s WHERE s.name = %(name)s ON CONFLICT DO NOTHING
+
+-- name: index_state
+-- Operator: how many believed vectors a tribe has where it serves from, the name and width for its own index, and whether
+-- that index is there and valid (NULL when absent).
+SELECT ts.vectors, s.space_id, s.dimension, tributary.index_name_v1(ts.tribe_id, ts.space_id), (
+    SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+    WHERE c.relname = tributary.index_name_v1(ts.tribe_id, ts.space_id) AND c.relnamespace = 'tributary'::regnamespace)
+FROM tributary.tribe_space ts JOIN tributary.space s USING (space_id)
+WHERE ts.tribe_id = %(tribe_id)s AND ts.state = 'serving'

@@ -1,0 +1,27 @@
+"""The catalogue of events that the product logs: every log line of ours carries one of these names."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Event(StrEnum):
+    """Each name says what happened; docs/operations.md says what to do about it."""
+
+    SERVICE_STARTED = "service.started"
+    SERVICE_STOPPED = "service.stopped"
+    REQUEST_SERVED = "request.served"
+    REQUEST_REFUSED = "request.refused"
+    REQUEST_FAILED = "request.failed"
+    LEARNED = "learn.committed"
+    LEARN_REPLANNED = "learn.replanned"
+    LEARN_REPLAYED = "learn.replayed"
+    REINFORCED = "reinforce.committed"
+    RECALLED = "recall.answered"
+    RECALL_DEGRADED = "recall.degraded"
+    JUDGE_UNAVAILABLE = "judge.unavailable"
+    SCREEN_UNAVAILABLE = "screen.unavailable"
+    AUDIT_FAILED = "audit.failed"
+    DATABASE_RETRIED = "database.retried"
+    DATABASE_UNAVAILABLE = "database.unavailable"
+    MODEL_LOADED = "model.loaded"

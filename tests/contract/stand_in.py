@@ -1,0 +1,196 @@
+"""A memory for tests of the HTTP edge: keeps what it is asked, answers simply, fails on demand.
+
+It is no second implementation of the product: recall gives back every lesson, nothing is judged. What the real memory does
+with a request is tested where the real memory is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from tributary.core.agent import Principal, Role
+from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
+from tributary.core.errors import NotFound, Unauthenticated
+from tributary.core.ids import new_id
+from tributary.core.lesson import Draft, Instant, Lesson, Status
+from tributary.core.receipt import Coverage, Receipt, ScoredHit, Searched, SearchPath
+from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled
+
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TRIBE = UUID("0199c0de-0000-7000-8000-000000000001")
+READER, WRITER, CURATOR = (
+    Principal(tribe_id=TRIBE, agent_id=UUID(int=number), name=f"agent-{role}", role=role)
+    for number, role in enumerate(Role, start=1)
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call that reached the memory, with all that it was given."""
+
+    name: str
+    given: dict[str, object]
+
+
+@dataclass
+class StandIn:
+    """Knows the tokens `reader`, `writer` and `curator`. `failure` is raised by every call while it is set."""
+
+    calls: list[Call] = field(default_factory=list)
+    kept: dict[UUID, Lesson] = field(default_factory=dict)
+    principals: dict[str, Principal] = field(
+        default_factory=lambda: {one.role.value: one for one in (READER, WRITER, CURATOR)}
+    )
+    failure: Exception | None = None
+    audit_failure: Exception | None = None
+    pending: bool = False
+    while_recalling: Callable[[], object] = lambda: None
+    """Runs inside each recall: where tests stop and look."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def calls_of(self, name: str) -> list[dict[str, object]]:
+        return [call.given for call in self.calls if call.name == name]
+
+    def asked(self) -> list[str]:
+        """Returns the names of the calls that asked for something, leaving out who it was that asked."""
+        return [call.name for call in self.calls if call.name != "authenticate"]
+
+    def authenticate(self, token: str) -> Principal:
+        self._note("authenticate", token=token)
+        if token not in self.principals:
+            raise Unauthenticated
+        return self.principals[token]
+
+    def health(self) -> None:
+        self._note("health")
+
+    def learn(
+        self, principal: Principal, draft: Draft, *, idempotency_key: str | None = None, deadline_s: float | None = None
+    ) -> Learned:
+        self._note("learn", principal=principal, draft=draft, idempotency_key=idempotency_key, deadline_s=deadline_s)
+        lesson = replace(lesson_of(draft, principal), status=Status.PENDING if self.pending else Status.ACTIVE)
+        self.kept[lesson.lesson_id] = lesson
+        return Learned(
+            outcome=Outcome.PENDING if self.pending else Outcome.LEARNED,
+            lesson=lesson,
+            replaced=(),
+            dispute_id=None,
+            challenges=(),
+            reason="nothing that is believed contradicts it",
+            decision_id=new_id(),
+            tick=1,
+            replayed=False,
+        )
+
+    def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced:
+        self._note("reinforce", principal=principal, lesson_id=lesson_id, idempotency_key=idempotency_key)
+        return Reinforced(
+            outcome=Outcome.REINFORCED, lesson=self._lesson(lesson_id), reason="confirmed", tick=2, replayed=False
+        )
+
+    def recall(self, principal: Principal, question: Question) -> Recalled:
+        self._note("recall", principal=principal, question=question)
+        self.while_recalling()
+        hits = tuple(
+            Hit(
+                lesson=lesson,
+                score=0.5,
+                confidence=0.7,
+                terms={"similarity": 0.5},
+                label=None,
+                challenges=(Challenge(dispute_id=new_id(), lesson_id=lesson.lesson_id, text="not so"),),
+            )
+            for lesson in self.kept.values()
+        )
+        return Recalled(hits=hits[: question.limit], receipt=receipt_of(question.filters(), hits[: question.limit]))
+
+    def lessons(
+        self,
+        principal: Principal,
+        *,
+        status: Status | None = Status.ACTIVE,
+        limit: int = 20,
+        before: str | None = None,
+        as_of: int | datetime | None = None,
+    ) -> Listing:
+        self._note("lessons", principal=principal, status=status, limit=limit, before=before, as_of=as_of)
+        page = tuple(self.kept.values())[:limit]
+        return Listing(lessons=page, confidences=(0.7,) * len(page), next_before=None, receipt=receipt_of({}, ()))
+
+    def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
+        self._note("lesson", principal=principal, lesson_id=lesson_id, as_of=as_of)
+        return LessonDetail(lesson=self._lesson(lesson_id), confidence=0.7, challenges=(), receipt=receipt_of({}, ()))
+
+    def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
+        self.calls.append(Call(name="audit_refusal", given={"principal": principal, "action": action, "code": code}))
+        if self.audit_failure:
+            raise self.audit_failure
+
+    def _note(self, name: str, **given: object) -> None:
+        with self._lock:
+            self.calls.append(Call(name=name, given=given))
+        if self.failure:
+            raise self.failure
+
+    def _lesson(self, lesson_id: UUID) -> Lesson:
+        if lesson_id not in self.kept:
+            raise NotFound("there is no such lesson in this tribe")
+        return self.kept[lesson_id]
+
+
+def lesson_of(draft: Draft, principal: Principal) -> Lesson:
+    """Returns the lesson that a draft becomes when nothing speaks against it."""
+    return Lesson(
+        lesson_id=new_id(),
+        agent_id=principal.agent_id,
+        agent_name=principal.name,
+        kind=draft.kind,
+        status=Status.ACTIVE,
+        text=draft.text,
+        situation=draft.situation,
+        subject=draft.subject,
+        tags=draft.tags,
+        source=draft.source,
+        evidence=draft.evidence,
+        rationale=draft.rationale,
+        confidence=draft.confidence,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        keep_until=draft.keep_until,
+        learned=Instant(tick=1, at=AT),
+        activated=Instant(tick=1, at=AT),
+        deactivated=None,
+        superseded_by=None,
+        content_hash=b"\x00" * 32,
+        confirmations=0,
+        contradictions=0,
+        last_confirmed_at=AT,
+    )
+
+
+def receipt_of(filters: dict[str, object], hits: tuple[Hit, ...]) -> Receipt:
+    """Returns the receipt of a complete, exact search."""
+    return Receipt(
+        receipt_id=new_id(),
+        searched=(Searched(tribe=TRIBE, tick=1, at=AT, settled=True),),
+        query_digest="00",
+        filters=filters,
+        paths=(SearchPath.VECTOR_EXACT, SearchPath.TERMS),
+        space="test/mean/1/none/3",
+        floor=0.3,
+        considered=len(hits),
+        excluded=(),
+        hits=tuple(
+            ScoredHit(lesson_id=hit.lesson.lesson_id, score=hit.score, similarity=0.5, terms=hit.terms) for hit in hits
+        ),
+        coverage=Coverage.COMPLETE,
+        causes=(),
+        ranking="v1",
+        ms={"embed": 1.0, "database": 2.0},
+        key="k1",
+        signature="00",
+    )

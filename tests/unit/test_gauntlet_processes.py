@@ -1,0 +1,96 @@
+"""The demo's child processes report, fail and end in an orderly way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evals.gauntlet.processes import ProcessFailed, clean_environment, end, run_json, running
+
+ROOT = Path(__file__).parents[2]
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
+HOLDS_A_CHILD = """
+import os, subprocess, sys
+from evals.gauntlet.processes import running
+with running([sys.executable, "-c", "import time; time.sleep(600)"], os.environ, stdout=None, stderr=None) as child:
+    print(child.pid, flush=True)
+    child.wait()
+"""
+
+
+def script(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_child_that_prints_an_object_hands_it_over_and_says_its_progress() -> None:
+    said: list[str] = []
+    code = "import sys; print('one', file=sys.stderr); print('{\"a\": \"é\"}'); print('two', file=sys.stderr)"
+    assert run_json(script(code), clean_environment(os.environ, ROOT), say=said.append) == {"a": "é"}
+    assert said == ["one", "two"]
+
+
+def test_a_long_report_does_not_block_the_child() -> None:
+    printed = run_json(script("import json; print(json.dumps({'a': 'x' * 300_000}))"), os.environ, say=lambda _line: None)
+    assert printed == {"a": "x" * 300_000}
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import sys; print('why it failed', file=sys.stderr); sys.exit(4)", r"exit code 4:\n  why it failed"),
+        ("import sys; print('on the wrong stream'); sys.exit(4)", "on the wrong stream"),
+        ("print('no json')", r"printed no JSON object:\n  no json"),
+        ("print('[1]')", "printed no JSON object"),
+    ],
+)
+def test_a_child_that_fails_is_reported_with_what_it_said(code: str, message: str) -> None:
+    with pytest.raises(ProcessFailed, match=message):
+        run_json(script(code), os.environ, say=lambda _line: None)
+
+
+def test_a_child_ends_with_the_block_that_runs_it() -> None:
+    with running(script("import time; time.sleep(600)"), os.environ, stdout=None, stderr=None) as process:
+        assert process.poll() is None
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_a_child_that_does_not_listen_is_killed() -> None:
+    with running(script(STUBBORN), os.environ, stdout=subprocess.PIPE, stderr=None) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        end(process, grace_s=0.1)
+        assert process.returncode == -signal.SIGKILL
+
+
+def test_ctrl_c_leaves_no_child_behind() -> None:
+    with running(script(HOLDS_A_CHILD), os.environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert alive(child)
+        parent.send_signal(signal.SIGINT)
+        parent.wait()
+        assert not alive(child)
+
+
+def test_nothing_of_the_users_own_memory_reaches_the_demo(tmp_path: Path) -> None:
+    given = {
+        "TRIBUTARY_TOKEN": "secret",
+        "TRIBUTARY_URL": "https://memory.example.org",
+        "DATABASE_URL": "postgresql://production",
+        "PGHOST": "production",
+        "PATH": "/usr/bin",
+    }
+    assert clean_environment(given, tmp_path) == {"PATH": "/usr/bin", "TRIBUTARY_HOME": str(tmp_path), "PYTHONUTF8": "1"}
