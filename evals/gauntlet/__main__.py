@@ -6,6 +6,7 @@ Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 the demo 
 from __future__ import annotations
 
 import argparse
+import io
 import signal
 import sys
 from collections.abc import Sequence
@@ -15,11 +16,12 @@ from rich.console import Console
 
 from evals.gauntlet.processes import ProcessFailed
 from evals.gauntlet.report import can_plot, print_report, write_plot
+from evals.gauntlet.results import DemoReport
 from evals.gauntlet.runner import run_demo
 from evals.gauntlet.server import own_server
 
 DEFAULT_SEED = 7
-HELD, NOT_HELD, WRONG_ARGUMENT, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 3, 130
+HELD, NOT_HELD, COULD_NOT_RUN, INTERRUPTED = 0, 1, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,27 +30,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plot: Path | None = options.plot
     if plot is not None:
         _check_plot(parser, plot)
-    progress = Console(stderr=True)
+    _replace_what_the_console_cannot_show()
+    say = _Progress()
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
-        with own_server(say=lambda line: progress.print(line, style="dim", markup=False, highlight=False)) as server:
-            demo = run_demo(
-                options.seed, server, say=lambda line: progress.print(line, style="dim", markup=False, highlight=False)
-            )
+        with own_server(say=say) as server:
+            demo = run_demo(options.seed, server, say=say)
     except KeyboardInterrupt:
-        progress.print("interrupted; everything that was started is stopped again", markup=False)
+        say("interrupted; everything that was started is stopped again")
         return INTERRUPTED
     except ProcessFailed as error:
-        progress.print(f"the demo could not be run: {error}", markup=False, highlight=False)
+        say(f"the demo could not be run: {error}")
         return COULD_NOT_RUN
-    if options.json:
+    if plot is not None:
+        write_plot(demo, plot)
+        say(f"plot written to {plot}")
+    return tell(demo, as_json=options.json)
+
+
+def tell(demo: DemoReport, *, as_json: bool) -> int:
+    """Prints the report on standard output and returns the exit code that it deserves."""
+    if as_json:
         print(demo.model_dump_json(indent=2))
     else:
         print_report(Console(), demo)
-    if plot is not None:
-        write_plot(demo, plot)
-        progress.print(f"plot written to {plot}", markup=False)
     return HELD if demo.passed else NOT_HELD
+
+
+class _Progress:
+    """Says a line on standard error as it is, whatever brackets it holds."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+
+    def __call__(self, line: str) -> None:
+        self._console.print(line, style="dim", markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def _check_plot(parser: argparse.ArgumentParser, plot: Path) -> None:
@@ -59,6 +75,12 @@ def _check_plot(parser: argparse.ArgumentParser, plot: Path) -> None:
         parser.error(f"--plot {plot}: the name must end in .png, .svg or .pdf")
     if not plot.parent.is_dir():
         parser.error(f"--plot {plot}: there is no folder {plot.parent}")
+
+
+def _replace_what_the_console_cannot_show() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _as_interrupt(_signal: int, _frame: object) -> None:

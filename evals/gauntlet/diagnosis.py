@@ -48,8 +48,8 @@ def attempt(terminal: Terminal, move: Command, check: Command | None) -> Observa
     return None
 
 
-def diagnose(terminal: Terminal, phase: Phase, failure: Observation) -> Cure:
-    """Tries until the phase passes and returns what did it; raises Stuck when nothing does."""
+def diagnose(terminal: Terminal, phase: Phase, failure: Observation) -> Cure | None:
+    """Tries until the phase passes and returns what did it, None when it passed by itself; raises Stuck when nothing helps."""
     for look in quoted_commands(failure.output):
         method = _METHODS.get(look.tool)
         if method is not None:
@@ -95,10 +95,10 @@ def _try_keys(terminal: Terminal, phase: Phase, _failure: Observation, look: Com
     raise Stuck(f"set the value under all {len(keys)} keys, and `{phase.check}` still fails")
 
 
-def _find_header(terminal: Terminal, phase: Phase, failure: Observation, look: Command) -> Cure:
+def _find_header(terminal: Terminal, phase: Phase, failure: Observation, look: Command) -> Cure | None:
     """Waits out the quota once, then finds the header by its other answer, then the value that it needs."""
     if attempt(terminal, phase.move, phase.check) is None:
-        raise Stuck(f"`{phase.move}` failed once and passed when repeated: there is nothing to learn")
+        return None
     page = terminal.run(look).output
     headers = _listed(page, "Headers:")
     values = _listed(page, "Values:")
@@ -144,7 +144,7 @@ def _find_migration(terminal: Terminal, phase: Phase, failure: Observation, look
     raise Stuck(f"read all {len(waiting)} migrations, and `{phase.move}` still fails")
 
 
-Method = Callable[[Terminal, Phase, Observation, Command], Cure]
+Method = Callable[[Terminal, Phase, Observation, Command], Cure | None]
 
 _METHODS: dict[str, Method] = {
     "cache": _clear_caches,

@@ -91,7 +91,9 @@ class Agent:
             return
         self._say(f"{phase.goal}: `{failure.command}` failed, working it out")
         log, step = _shortened(failure.output), self._terminal.steps
-        self._learn(diagnose(self._terminal, phase, failure), phase, log=log, step=step)
+        cure = diagnose(self._terminal, phase, failure)
+        if cure is not None:
+            self._learn(cure, phase, log=log, step=step)
 
     def _counsel(self, phase: Phase) -> tuple[tuple[Hit, Advice], ...]:
         """Returns the recalled lessons that speak to this phase's move, best first."""

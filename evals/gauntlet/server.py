@@ -58,7 +58,10 @@ def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
         with (
             log.open("w", encoding="utf-8") as errors,
             running(
-                (*_COMMAND, "serve", "--port", "0", "--json"), environment, stdout=subprocess.PIPE, stderr=errors.fileno()
+                (*_COMMAND, "--debug", "serve", "--port", "0", "--json"),
+                environment,
+                stdout=subprocess.PIPE,
+                stderr=errors.fileno(),
             ) as process,
         ):
             url = _address(process, log)

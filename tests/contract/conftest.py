@@ -11,20 +11,21 @@ from tests.contract.stand_in import StandIn
 from tributary.edges.gateway import running
 
 
-@pytest.fixture
-def memory() -> StandIn:
-    return StandIn()
-
-
-@pytest.fixture
-def api(memory: StandIn) -> Iterator[httpx.Client]:
-    """A client of a gateway that serves `memory` on a free port; it sends no token of its own."""
+@pytest.fixture(scope="session")
+def served() -> Iterator[tuple[StandIn, httpx.Client]]:
+    memory = StandIn()
     with running(memory) as started, httpx.Client(base_url=started.url, trust_env=False, timeout=30) as client:
-        yield client
+        yield memory, client
 
 
-LEARN = {"text": "The deploy API needs X-Batch: true", "situation": "deploying", "source": {"how": "observed"}}
+@pytest.fixture
+def memory(served: tuple[StandIn, httpx.Client]) -> StandIn:
+    """The memory behind `api`, as good as new."""
+    served[0].forget()
+    return served[0]
 
 
-def bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+@pytest.fixture
+def api(served: tuple[StandIn, httpx.Client], memory: StandIn) -> httpx.Client:
+    """A client of a gateway that serves `memory` on a free port; it sends no token of its own."""
+    return served[1]

@@ -38,19 +38,21 @@ class Call:
 
 @dataclass
 class StandIn:
-    """Knows the tokens `reader`, `writer` and `curator`. `failure` is raised by every call while it is set."""
+    """Knows the tokens `reader`, `writer` and `curator`. `failure` is raised by every call, `failure_of` by some."""
 
     calls: list[Call] = field(default_factory=list)
     kept: dict[UUID, Lesson] = field(default_factory=dict)
-    principals: dict[str, Principal] = field(
-        default_factory=lambda: {one.role.value: one for one in (READER, WRITER, CURATOR)}
-    )
+    principals: dict[str, Principal] = field(default_factory=lambda: {one.role.value: one for one in (READER, WRITER, CURATOR)})
     failure: Exception | None = None
-    audit_failure: Exception | None = None
+    failure_of: dict[str, Exception] = field(default_factory=dict)
     pending: bool = False
     while_recalling: Callable[[], object] = lambda: None
     """Runs inside each recall: where tests stop and look."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def forget(self) -> None:
+        """Makes it as good as new."""
+        self.__init__()  # type: ignore[misc]  # a dataclass's own, all defaults
 
     def calls_of(self, name: str) -> list[dict[str, object]]:
         return [call.given for call in self.calls if call.name == name]
@@ -88,9 +90,7 @@ class StandIn:
 
     def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced:
         self._note("reinforce", principal=principal, lesson_id=lesson_id, idempotency_key=idempotency_key)
-        return Reinforced(
-            outcome=Outcome.REINFORCED, lesson=self._lesson(lesson_id), reason="confirmed", tick=2, replayed=False
-        )
+        return Reinforced(outcome=Outcome.REINFORCED, lesson=self._lesson(lesson_id), reason="confirmed", tick=2, replayed=False)
 
     def recall(self, principal: Principal, question: Question) -> Recalled:
         self._note("recall", principal=principal, question=question)
@@ -126,15 +126,14 @@ class StandIn:
         return LessonDetail(lesson=self._lesson(lesson_id), confidence=0.7, challenges=(), receipt=receipt_of({}, ()))
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
-        self.calls.append(Call(name="audit_refusal", given={"principal": principal, "action": action, "code": code}))
-        if self.audit_failure:
-            raise self.audit_failure
+        self._note("audit_refusal", principal=principal, action=action, code=code, detail=detail)
 
     def _note(self, name: str, **given: object) -> None:
         with self._lock:
             self.calls.append(Call(name=name, given=given))
-        if self.failure:
-            raise self.failure
+        failure = self.failure_of.get(name, self.failure)
+        if failure:
+            raise failure
 
     def _lesson(self, lesson_id: UUID) -> Lesson:
         if lesson_id not in self.kept:
@@ -184,9 +183,7 @@ def receipt_of(filters: dict[str, object], hits: tuple[Hit, ...]) -> Receipt:
         floor=0.3,
         considered=len(hits),
         excluded=(),
-        hits=tuple(
-            ScoredHit(lesson_id=hit.lesson.lesson_id, score=hit.score, similarity=0.5, terms=hit.terms) for hit in hits
-        ),
+        hits=tuple(ScoredHit(lesson_id=hit.lesson.lesson_id, score=hit.score, similarity=0.5, terms=hit.terms) for hit in hits),
         coverage=Coverage.COMPLETE,
         causes=(),
         ranking="v1",

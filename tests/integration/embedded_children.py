@@ -10,14 +10,12 @@ import os
 import signal
 import socket
 import sys
-import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 
-from tributary.store._embedded_keeper import PORT, Layout, open_lock, take
+from tributary.store._embedded_keeper import PORT, Layout, open_lock, take, transient_lock
 from tributary.store._embedded_ping import ping
 from tributary.store.embedded import EmbeddedPostgres
 
@@ -74,24 +72,16 @@ def fork(home: Path) -> None:
     os._exit(0)
 
 
-def fork_while_starting(home: Path) -> None:
-    """Forks again and again while another thread starts the server; the forked children live on."""
-    warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of just what is tried here
-    joined: list[EmbeddedPostgres] = []
-    thread = threading.Thread(target=lambda: joined.append(EmbeddedPostgres.join(home, fast=True)))
-    thread.start()
-    children: list[int] = []
-    while thread.is_alive():
-        thread.join(0.02)
-        pid = os.fork()
-        if pid == 0:
-            sys.stdin.read()
+def fork_amid_a_lock(home: Path) -> None:
+    """Forks while it has a transient lock, and lets go of that; the forked child lives on."""
+    with transient_lock(home / "some.lock") as lock:
+        take(lock, fcntl.LOCK_EX)
+        if os.fork() == 0:
+            say("forked")
+            sys.stdin.readline()
             os._exit(0)
-        children.append(pid)
-    say(started_at(joined[0]))
-    sys.stdin.read()
-    for pid in children:
-        os.waitpid(pid, 0)
+    say("let go")
+    os.wait()
 
 
 def ask_as_another(folder: Path) -> None:
@@ -122,7 +112,7 @@ def pretend_to_serve(home: Path) -> None:
 
 COMMANDS: dict[str, Callable[..., None]] = {
     command.__name__: command
-    for command in (hold, insert, churn, fork, fork_while_starting, ask_as_another, pretend_to_serve)
+    for command in (hold, insert, churn, fork, fork_amid_a_lock, ask_as_another, pretend_to_serve)
 }
 
 if __name__ == "__main__":

@@ -186,6 +186,37 @@ def test_agent_b_gives_eight_commands_and_no_other() -> None:
     ]
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_an_agent_without_advice_runs_no_migration_but_the_one_that_is_missed(seed: int) -> None:
+    names = Names.of_seed(seed)
+    terminal = Recorded(World(names))
+    work(terminal, Forgetful())
+    ran = [line for line in terminal.lines if line.startswith("migrate run")]
+    assert ran == [f"migrate run {names.service} {names.migration.needed}"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_agent_without_advice_tries_further_values_only_for_the_header_that_is_read(seed: int) -> None:
+    names = Names.of_seed(seed)
+    terminal = Recorded(World(names))
+    work(terminal, Forgetful())
+    tried = [line for line in terminal.lines if "--header" in line]
+    headers = names.quota.headers.index(names.quota.header)
+    values = names.quota.values.index(names.quota.value)
+    assert len(tried) == headers + values + 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_agent_without_advice_leaves_the_value_under_no_key_but_the_right_one(seed: int) -> None:
+    names = Names.of_seed(seed)
+    terminal = Recorded(World(names))
+    work(terminal, Forgetful())
+    put = [line.split()[3] for line in terminal.lines if line.startswith("config set")]
+    taken_back = [line.split()[3] for line in terminal.lines if line.startswith("config unset")]
+    assert put[0] == names.key.old
+    assert [key for key in put if key not in taken_back] == [names.key.successor]
+
+
 def test_each_citation_tells_the_lesson_the_command_and_both_confidences() -> None:
     names, shelf = Names.of_seed(5), Shelf()
     _, first = through(names, shelf.seen_by("agent-a"))
@@ -306,6 +337,21 @@ class Broken:
 def test_an_agent_that_can_think_of_nothing_more_says_what_it_tried(world: Broken, reason: str) -> None:
     with pytest.raises(Stuck, match=reason):
         work(world, Forgetful())
+
+
+def test_a_refusal_that_passes_when_repeated_teaches_nothing() -> None:
+    class Busy:
+        lines: list[str] = []
+
+        def run(self, command: Command, /) -> Observation:
+            self.lines.append(str(command))
+            if command.words == ("runbook",):
+                return succeeded(command, "1. Deploy the service x: `deploy x`")
+            return failed(command, "429, see `docs deploy`") if len(self.lines) == 2 else succeeded(command, "deployed")
+
+    world = Busy()
+    assert work(world, Shelf().seen_by("agent-a")).learned == ()
+    assert world.lines == ["runbook", "deploy x", "deploy x"]
 
 
 def test_a_runbook_without_phases_is_refused() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from evals.gauntlet.__main__ import tell
 from evals.gauntlet.report import print_report, short_id, write_plot
 from evals.gauntlet.results import AgentReport, CitationReport, ClaimReport, DemoReport, LessonReport
 
@@ -80,6 +81,14 @@ def test_each_claim_says_whether_it_holds() -> None:
     text = printed(demo())
     assert "holds  it rains: 1 of 1" in text
     assert "FAILS  it pours: 0 of 1" in text
+
+
+@pytest.mark.parametrize(("passed", "code"), [(True, 0), (False, 1)])
+def test_the_exit_code_says_whether_every_claim_holds(passed: bool, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    report = demo().model_copy(update={"passed": passed})
+    assert tell(report, as_json=True) == code
+    assert DemoReport.model_validate_json(capsys.readouterr().out) == report
+    assert tell(report, as_json=False) == code
 
 
 def test_a_narrow_terminal_loses_no_figure() -> None:

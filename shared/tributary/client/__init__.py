@@ -38,7 +38,7 @@ from tributary.client.memory import Memory, View
 from tributary.client.place import DEFAULT_PORT, DEFAULT_URL
 from tributary.client.prompt import coverage_words
 from tributary.client.receipts import Receipt
-from tributary.client.values import Challenge, Lesson, derived, imported, observed, told
+from tributary.client.values import Challenge, Lesson, derived, imported, observed, source_of, told
 from tributary.client.visible import visible
 from tributary.contract.models import Evidence, Source
 from tributary.contract.models import HealthReply as Health
@@ -88,6 +88,7 @@ __all__ = [
     "derived",
     "imported",
     "observed",
+    "source_of",
     "told",
     "visible",
 ]

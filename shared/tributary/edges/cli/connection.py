@@ -14,6 +14,7 @@ from tributary.contract.home import CONNECTION_FILE, Connection, home, read_conn
 
 _SERVING_LOCK = "serving.lock"
 _SETUP_LOCK = "setup.lock"
+_PAUSE_S = 0.5
 
 
 def keep_token(environment: Mapping[str, str], token: str) -> Path:
@@ -53,38 +54,40 @@ def setting_up(folder: Path) -> Iterator[None]:
 class Lease:
     """The right to be the server that the connection file names.
 
-    Of several servers of one home the first has it. When that one ends, however it ends, the system hands the right to one
-    that waits, which then writes its own address; so the file never names a dead server while a live one is there.
+    Of several servers of one home the first has it. When that one ends, however it ends, the system frees the right, and one
+    that waits takes it and writes its own address; so the file does not go on naming a dead server beside a live one.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = _open_lock(folder / _SERVING_LOCK)
-        self._order = threading.Lock()
-        self._over = False
+        self._over = threading.Event()
+        self._waiting: threading.Thread | None = None
         self.held = _lock(self._lock, wait=False)
-        """Whether this process had the right from the start."""
+        """Whether this process has the right."""
 
     def follow(self, connection: Callable[[], Connection]) -> None:
         """Writes what `connection` returns into the file: now if the right is ours, else once it becomes so."""
         if self.held:
             write_connection(self._folder, connection())
         else:
-            threading.Thread(target=self._wait, args=(connection,), name="tributary-lease", daemon=True).start()
+            self._waiting = threading.Thread(target=self._wait, args=(connection,), name="tributary-lease", daemon=True)
+            self._waiting.start()
 
     def close(self) -> None:
-        """Gives the right back."""
-        with self._order:
-            self._over = True
-        if self.held:
-            self._lock.close()
-        # Else a thread may sit in flock on this descriptor, which closing does not wake: the process's end does.
+        """Gives the right back, or stops waiting for it."""
+        self._over.set()
+        if self._waiting is not None:
+            self._waiting.join()
+        self._lock.close()
 
     def _wait(self, connection: Callable[[], Connection]) -> None:
-        _lock(self._lock, wait=True)
-        with self._order:
-            if not self._over:
+        # Asked again and again: a thread that sleeps in flock could not be ended.
+        while not self._over.wait(_PAUSE_S):
+            if _lock(self._lock, wait=False):
+                self.held = True
                 write_connection(self._folder, connection())
+                return
 
 
 def _open_lock(path: Path) -> io.FileIO:

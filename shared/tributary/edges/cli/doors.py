@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,56 +17,11 @@ if TYPE_CHECKING:
     import typer
 
     from tributary import client
-    from tributary.access.operator import NewTribe, Tribe
-    from tributary.core.agent import Agent, NewToken, Role
+    from tributary.edges.cli.faces import Gateway, OperatorFace, ServedMemory
     from tributary.edges.cli.output import Output
     from tributary.edges.gateway import Started
     from tributary.edges.lambda_http.port import MemoryFace
     from tributary.service import Settings
-
-
-class OperatorFace(Protocol):
-    """The part of `service.Operator` that the commands use."""
-
-    def migrate(self) -> None: ...
-
-    def migration_sql(self) -> str: ...
-
-    def create_tribe(self, name: str, *, curator: str = "curator") -> NewTribe: ...
-
-    def tribes(self) -> Sequence[Tribe]: ...
-
-    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = 365) -> NewToken: ...
-
-    def agents(self, tribe: str) -> Sequence[Agent]: ...
-
-    def revoke_agent(self, tribe: str, name: str) -> Agent: ...
-
-    def build_index(self, tribe: str) -> bool: ...
-
-
-class ServedMemory(Protocol):
-    """The memory that `serve` puts behind the gateway."""
-
-    @property
-    def face(self) -> MemoryFace:
-        """What the gateway uses."""
-
-    def warm(self) -> None: ...
-
-
-class Gateway(Protocol):
-    """Serves `memory` until it is told to stop; calls `started` once it accepts requests."""
-
-    def __call__(
-        self,
-        memory: MemoryFace,
-        *,
-        host: str,
-        port: int,
-        cors_origins: Sequence[str],
-        started: Callable[[Started], None],
-    ) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +56,11 @@ class _Real:
         return Memory(environment=self.environment)
 
     def load_settings(self, serving: bool) -> Settings:
+        from tributary.contract.home import home
         from tributary.service import load_settings
         from tributary.telemetry import log
 
-        settings = load_settings(self.environment)
+        settings = load_settings(home=home(self.environment))
         quiet = not serving and "TRIBUTARY_LOG_LEVEL" not in self.environment
         level = "WARNING" if quiet else settings.log_level
         log.configure(form=settings.log_format, level=level, file=settings.log_file)
@@ -120,10 +76,18 @@ class _Real:
 
         return open_memory(settings)
 
-    def serve(self, memory: ServedMemory, settings: Settings, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
+    def serve(
+        self,
+        memory: MemoryFace,
+        *,
+        host: str,
+        port: int,
+        cors_origins: Sequence[str],
+        started: Callable[[Started], None],
+    ) -> None:
         from tributary.edges.gateway import serve
 
-        serve(memory, settings, host=host, port=port, on_ready=on_ready)
+        serve(memory, host=host, port=port, cors_origins=cors_origins, started=started)
 
 
 def real_doors() -> Doors:

@@ -10,6 +10,8 @@ from tributary.edges.cli.output import Output, console
 from tributary.edges.cli.words import moment, shown, shown_block
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from tributary.client import Hit, Hits, Learned, Lesson, Receipt
 
 _SHORT = 100
@@ -112,7 +114,7 @@ def _hits_table(hits: Hits) -> None:
     console().print(table)
 
 
-def _hit_cell(hit: Hit) -> Iterator[object]:
+def _hit_cell(hit: Hit) -> Iterator[Text]:
     from rich.text import Text
 
     if hit.label is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,10 +21,13 @@ from tributary.edges.cli.options import (
     time_or_tick,
 )
 
+if TYPE_CHECKING:
+    from tributary.client import Lesson, Receipt
+
 _LARGEST_PAGE = 100
 
 
-def learn(
+def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
     context: typer.Context,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The lesson; '-' reads it from standard input.")],
     situation: Annotated[str, typer.Option(metavar="TEXT", help="When it applies.")],
@@ -56,19 +59,17 @@ def learn(
     Example:
       tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
     """
-    from tributary.client import Evidence, InvalidRequest, Source
-    from tributary.client.values import checked
+    from tributary.client import source_of
     from tributary.edges.cli.found import learned_lines
 
     doors, output = session(context, as_json=as_json)
     told = sys.stdin.read().rstrip("\n") if text == "-" else text
-    how = checked(lambda: Source(how=source.value, ref=ref), within="source")
     items = [{"type": type_, "ref": where} for type_, where in pairs(evidence, "--evidence")]
     with doors.open_client() as memory:
         reply = memory.learn(
             told,
             situation=situation,
-            source=how,
+            source=source_of(source.value, ref),
             kind=kind.value,
             subject=subject,
             tags=dict(pairs(tag, "--tag")),
@@ -84,7 +85,7 @@ def learn(
     output.result(reply.model_dump(mode="json"), learned_lines(reply))
 
 
-def recall(
+def recall(  # noqa: PLR0913, PLR0917
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know about.")],
     limit: Annotated[int, typer.Option(help="Show at most so many lessons, up to 100.")] = 5,
@@ -155,7 +156,8 @@ def reinforce(
     lines = [
         f"{reply.outcome}: {shown(reply.lesson.id)}",
         f"  {shown(reply.reason)}",
-        f"  confidence {reply.lesson.confidence:.2f}, confirmed by {reply.lesson.confirmations} other agent(s), tick {reply.tick}",
+        f"  confidence {reply.lesson.confidence:.2f}, other agents that confirm it: {reply.lesson.confirmations}",
+        f"  tick {reply.tick}",
     ]
     output.result(reply.model_dump(mode="json"), lines)
 
@@ -176,7 +178,9 @@ def lessons(
 
     doors, output = session(context, as_json=as_json)
     when = time_or_tick(as_of, "--as-of")
-    found, receipts, more = [], [], False
+    found: list[Lesson] = []
+    receipts: list[Receipt] = []
+    more = False
     with doors.open_client() as memory:
         for page in memory.pages(status=status.value, page_size=min(limit, _LARGEST_PAGE), as_of=when):
             room = limit - len(found)

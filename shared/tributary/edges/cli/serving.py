@@ -16,16 +16,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tributary.edges.cli.doors import Doors, OperatorFace, ServedMemory, session
+from tributary.edges.cli.doors import Doors, session
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.options import AsJson
 
 if TYPE_CHECKING:
+    from tributary.access.operator import NewTribe, Tribe
     from tributary.contract.home import Connection
     from tributary.edges.cli.connection import Lease
+    from tributary.edges.cli.faces import OperatorFace, ServedMemory
     from tributary.edges.cli.greeting import Greeting
     from tributary.edges.cli.output import Output
-    from tributary.service import NewTribe, Settings, Tribe
+    from tributary.edges.gateway import Started
+    from tributary.service import Settings
 
 
 def serve(
@@ -46,10 +49,9 @@ def serve(
     """
     doors, output = session(context, as_json=as_json)
     with _stopping_on_signals():
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             _serve(doors, output, host=host, port=port, tribe=tribe)
-        except KeyboardInterrupt:
-            output.remark("Stopped.")
+        output.remark("Stopped.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +80,8 @@ def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) ->
             kept_for = _kept_for(memory, folder)
         memory.warm()
 
-        def on_ready(url: str) -> None:
-            local = _local(url)
+        def started(about: Started) -> None:
+            local = _local(about.url)
             if kept_for is not None:
                 lease.follow(lambda: _connection(memory, folder, local, prepared))
             greeting = _greeting(settings, prepared, folder, local, host=host, kept_for=kept_for, lease=lease)
@@ -88,7 +90,7 @@ def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) ->
                 output.remark(warning)
             output.result(greeting.document(), greeting.lines())
 
-        doors.serve(memory, settings, host=host, port=port, on_ready=on_ready)
+        doors.serve(memory, host=host, port=port, cors_origins=settings.cors_origins, started=started)
 
 
 def _prepare(operator: OperatorFace, lease: Lease, folder: Path, name: str) -> _Prepared:
@@ -159,7 +161,7 @@ def _greeting(
         kept_for=kept_for,
         named=stored.url if stored and not lease.held else None,
         set_aside=prepared.set_aside,
-        data="the database that DATABASE_URL names" if settings.database_url else str(settings.home),
+        data="the database that DATABASE_URL names" if settings.database_url else str(folder),
         origins=tuple(settings.cors_origins),
     )
 
@@ -210,7 +212,7 @@ def _default_url() -> str:
 def _stopping_on_signals() -> Iterator[None]:
     """Turns SIGTERM and SIGHUP into the interrupt that Ctrl-C is, so that everything is closed on the way out."""
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def interrupt(_: int, __: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -22,7 +22,8 @@ def token_document(made: NewToken) -> dict[str, object]:
 def token_lines(made: NewToken) -> list[str]:
     agent = made.agent
     return [
-        f"Token of agent '{shown(agent.name)}', a {agent.role.value}, good until {moment(made.expires_at)}. It is shown this once:",
+        f"Agent '{shown(agent.name)}' is a {agent.role.value}.",
+        f"Its token, good until {moment(made.expires_at)}, is shown this once:",
         "",
         f"  {made.secret}",
         "",

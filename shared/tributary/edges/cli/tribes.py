@@ -76,5 +76,5 @@ def index(
     doors, output = session(context, as_json=as_json)
     with operator_of(doors) as operator:
         built = operator.build_index(name)
-    said = "The index was built." if built else "No index was built: exact search still serves this tribe, or it has one."
-    output.result({"tribe": name, "built": built}, [said])
+    said = "The tribe has an index of its own." if built else "No index is needed yet: exact search serves this tribe."
+    output.result({"tribe": name, "index": built}, [said])

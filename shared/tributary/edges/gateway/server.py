@@ -24,6 +24,7 @@ from tributary.telemetry import log
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8377
 _BACKLOG = 512
+_LAST_PORT = 65535
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +107,11 @@ def _bound(
 
 def bind(host: str, port: int) -> socket.socket:
     """Returns a socket that listens there; raises BadSetting saying what is in the way."""
+    if not 0 <= port <= _LAST_PORT:
+        raise BadSetting(f"port {port} for {host} must be from 0 to {_LAST_PORT}")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    except (socket.gaierror, OverflowError, UnicodeError) as error:
+    except (socket.gaierror, UnicodeError) as error:
         raise BadSetting(f"host '{host}' with port {port} is no address that can be listened on") from error
     listener = socket.socket(family, kind, protocol)
     try:
@@ -116,17 +119,16 @@ def bind(host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listener.close()
         raise BadSetting(_why_not(error, host, port)) from error
     return listener
 
 
-def _why_not(error: Exception, host: str, port: int) -> str:
-    number = error.errno if isinstance(error, OSError) else None
-    if number == errno.EADDRINUSE:
+def _why_not(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
         return f"port {port} on {host} is taken by another program; choose another port, or 0 for any free one"
-    if number == errno.EACCES:
+    if error.errno == errno.EACCES:
         return f"port {port} on {host} may not be used by this user; choose one above 1023"
     return f"nothing can be bound to port {port} on {host}"
 

@@ -56,7 +56,7 @@ def migrate_handler() -> Handler:
         from tributary.service import load_settings, open_operator
 
         _configure_log()
-        with open_operator(load_settings(os.environ)) as operator:
+        with open_operator(load_settings()) as operator:
             return {"revision": operator.migrate()}
 
     return handler
@@ -82,7 +82,7 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
 def _open_memory() -> MemoryFace:
     from tributary.service import load_settings, open_memory
 
-    return open_memory(load_settings(os.environ))
+    return open_memory(load_settings())
 
 
 def _configure_log() -> None:

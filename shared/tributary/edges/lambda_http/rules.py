@@ -32,10 +32,10 @@ _RULES: dict[str, str | Words] = {
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
     "literal_error": lambda ctx: f"must be one of {_plain_choices(str(ctx['expected']))}",
-    "greater_than_equal": lambda ctx: f"must be at least {ctx['ge']}",
+    "greater_than_equal": lambda ctx: f"must be at least {_plain_number(ctx['ge'])}",
     "greater_than": lambda ctx: f"must be more than {_plain_number(ctx['gt'])}",
     "less_than_equal": lambda ctx: f"must be at most {_plain_number(ctx['le'])}",
-    "less_than": lambda ctx: f"must be less than {ctx['lt']}",
+    "less_than": lambda ctx: f"must be less than {_plain_number(ctx['lt'])}",
     "string_too_long": lambda ctx: f"must have at most {ctx['max_length']} characters",
     "datetime_type": _MOMENT,
     "datetime_parsing": _MOMENT,
@@ -51,12 +51,17 @@ def explain(findings: Iterable[Finding], document: object) -> list[FieldProblem]
     for finding in findings:
         kept, sent = _resolve(finding["loc"], document, kind=finding["type"])
         field = _FIELD_OF_WHOLE_BODY_RULE.get(finding["type"]) or dotted(kept)
-        rule = rule_of(finding, sent)
+        rule = rule_of(finding, sent).removeprefix(f"{field} ")
         known = rules.setdefault(field, [])
         if rule not in known:
             known.append(rule)
-    problems = [FieldProblem(field=field, rule=", or ".join(known)) for field, known in rules.items()]
+    problems = [FieldProblem(field=field, rule=_either(known)) for field, known in rules.items()]
     return problems[:MOST_PROBLEMS]
+
+
+def _either(rules: Sequence[str]) -> str:
+    first, *others = rules
+    return ", or ".join([first, *(rule.removeprefix("must be ") for rule in others)])
 
 
 def rule_of(finding: Finding, sent: object) -> str:
@@ -113,4 +118,4 @@ def _plain_choices(expected: str) -> str:
 
 
 def _plain_number(value: float) -> str:
-    return f"{value:g}"
+    return str(int(value) if value == int(value) else value)

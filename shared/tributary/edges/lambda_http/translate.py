@@ -78,7 +78,7 @@ def recalled(reply: Recalled) -> models.RecallReply:
 def listing(reply: Listing) -> models.LessonsReply:
     return models.LessonsReply(
         lessons=[lesson(one, confidence=shown) for one, shown in zip(reply.lessons, reply.confidences, strict=True)],
-        next=None if reply.next_before is None else str(reply.next_before),
+        next=reply.next_before,
         receipt=receipt(reply.receipt),
     )
 

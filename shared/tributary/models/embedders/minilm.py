@@ -62,7 +62,7 @@ class MiniLmEmbedder:
 
         Raises BadSetting on a senseless number of threads.
         """
-        if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= _MOST_THREADS:
+        if type(threads) is not int or not 1 <= threads <= _MOST_THREADS:
             raise BadSetting(f"embedder threads: is {threads!r}; must be a whole number from 1 to {_MOST_THREADS}")
         self._threads = threads
         self._model_file = model_file

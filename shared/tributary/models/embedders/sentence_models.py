@@ -141,9 +141,9 @@ def _windowing(model: Any, prompt: str) -> Windowing:
 
 
 def _tokens(model: Any, text: str) -> list[int]:
-    found: list[int] = model.tokenizer(
-        text, add_special_tokens=False, truncation=False, padding=False, verbose=False
-    )["input_ids"]
+    found: list[int] = model.tokenizer(text, add_special_tokens=False, truncation=False, padding=False, verbose=False)[
+        "input_ids"
+    ]
     return found
 
 

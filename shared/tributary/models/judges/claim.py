@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from tributary.models.judges.quantities import Quantity
@@ -24,7 +24,7 @@ class Role(Enum):
 class Item:
     """A token of content at its place. `before` and `after` are the keys of its neighbours, articles left out.
 
-    `negated` is the polarity of its clause; `bound` is +1 for "at least", -1 for "at most".
+    `link` is the preposition that opened its phrase, '' for a direct object; `negated` is the polarity of its clause; `bound` is +1 for "at least", -1 for "at most".
     """
 
     key: str
@@ -38,8 +38,22 @@ class Item:
     bound: int
     before: str
     after: str
+    link: str
     place: int
+    clause: int
     quantity: Quantity | None = None
+
+
+def in_active_voice(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """Returns the items of a passive claim as its active form would have them: the agent is the subject."""
+    turned = []
+    for item in items:
+        if item.role is Role.SUBJECT:
+            item = replace(item, role=Role.VALUE, link="")  # noqa: PLW2901
+        elif item.link == "by" and item.role in (Role.VALUE, Role.SCOPE):
+            item = replace(item, role=Role.SUBJECT, link="")  # noqa: PLW2901
+        turned.append(item)
+    return tuple(turned)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +74,8 @@ class Claim:
     need: int = 0
     imperative: bool = False
     predicate: str = ""
+    passive: bool = False
+    agent: bool = False
     only: bool = False
     anyone: bool = False
     sentences: int = 1

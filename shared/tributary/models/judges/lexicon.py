@@ -6,134 +6,125 @@ from __future__ import annotations
 SYNONYMS = """
 deploy deployment redeploy rollout ship
 restart reboot bounce relaunch
-clear flush purge wipe empty invalidate
-remove delete erase prune
+clear flush purge wipe invalidate
 answer reply respond return
 memory ram
-kill oomkilled oomkill terminate abort sigkill
+kill oomkilled oomkill terminate sigkill
+crash segfault panic coredump
 timeout cutoff
 big large huge
+small tiny little
 biggest largest
 old stale outdated
-check verify inspect confirm examine validate
-store keep save live reside hold house home land locate put write sit find exist lie
-retain retention
+check verify inspect confirm examine
+store save live reside hold house home land locate put write sit find exist lie
 lifetime ttl valid
 limit cap quota maximum max ceiling restrict
 lag delay behind
-handover
 oncall pager pagerduty rota
 deprecated obsolete eol sunset
 build compile rebuild
 connect connection reconnect
 config configuration conf configure setting
 certificate cert
-repository repo
-database db
-variable envvar
+repo repository
+db database
+envvar variable
 kubernetes k8s
 postgresql postgres pg
 authenticate authentication auth
 authorize authorization authorise
-application app
+app application
 directory dir folder
-documentation doc document
+doc documentation document
 request call
 host machine box node vm
 alert alarm
 page notify
-start begin launch kickoff fire trigger
+start begin launch kickoff boot fire trigger
 finish complete done end completion
 take last
-use utilise utilize via through employ
-set send provide pass supply give present include define receive specify
-create add
+use utilise utilize employ
+set send provide pass supply give present include define specify
+create generate recreate regenerate
 block prevent stop halt
 error exception
+problem issue trouble
 crashloop crashloopbackoff
-migration migrate schemachange
-revert rollback undo
+migration migrate
 approve approval signoff
-permission privilege right
+permission privilege
 owner own maintain responsible belong
-backup
-nightly
-daily
-hourly
-weekly
 cause result lead make
 mean imply
-lose loss lost
-image
-hot
-parameter param argument arg option
-key
-need
 email mail
 user
-person people engineer someone
-reclaim free
-switch change move
-repair
+person people engineer
+change modify edit alter update adjust
+replace swap substitute
+move switch
 queue backlog
-region
 record row entry
-ssd nvme
-loadbalancer lb elb alb nlb
 secret credential
 password passphrase
-token
-pull fetch download
-push upload publish
+fetch pull download retrieve obtain
+push upload
 copy clone duplicate
-slowness
-wait
-sign
-schedule
-idle inactivity inactive
+show display render print
+blank empty
+hang stuck stall freeze
+mismatch disagree differ diverge
 announce post
-authoritative
-exclusive
-commit
-merge
-review
-rotate
-renew
 repoint redirect
-point
 pause suspend
 resume continue unpause
-drain
-promote
+restore recover
 isolate cordon quarantine
-unreplicated underreplicated
-register enroll
 throttle ratelimit
 emit export expose
-limitless unlimited
+let allow permit
 pick choose select prefer
-expire expiry expiration
-initial initially
-require
+expire expiry expiration lapse
+cpu core vcpu processor
+login logon signin
+pullrequest pr mr
+immediate instantly immediately
+watch monitor observe
+receive get
+get
+wait
+alive
+mfa 2fa totp
+load
+fetcher
+js javascript
+developer programmer
+read readable
+contain
+rotate
 """
 
 # Axes: on the left of the bar the positive words, on the right their opposites. The first names the axis.
 AXES = """
-enable activate enabled | disable deactivate disabled
-succeed success successful pass works okay | fail failure break broken unsuccessful
-increase raise grow rise growth higher bigger larger expand climb bump | decrease reduce lower shrink fewer smaller shorten drop
+enable activate enabled active | disable deactivate disabled
+succeed successful pass works okay | fail failure break broken unsuccessful bail
+increase raise grow rise growth higher bigger larger longer expand climb bump lengthen extend prolong widen high | decrease reduce lower shrink smaller shorter shorten fall narrow low
+more | less fewer
 open opened | close closed shut
-public | private
+public publicly | private privately
+internal | external
+inbound incoming ingress | outbound outgoing egress
 automatic auto | manual
 synchronous sync synchronously | asynchronous async asynchronously
 encrypt encrypted encryption | plaintext unencrypted cleartext
 install | uninstall
 mount | unmount
 attach | detach
+register enroll | deregister unregister
 writable writeable | readonly
 stateful | stateless
 online | offline
-reversible revertible | irreversible
+revert reversible revertible rollback undo | irreversible
 compatible | incompatible
 available | unavailable
 reach reachable | unreachable
@@ -155,12 +146,47 @@ lock locked | unlock unlocked
 early earlier | late later
 exact precise | approximate
 idempotent | nonidempotent
-sequential serially serial | parallel
+sequential serially serial | parallel concurrent
 compress compressed | uncompressed
 ascending | descending
-known | unknown
 trust trusted | untrusted distrust
+retain retention keep preserve survive | remove delete erase prune lose loss lost drop discard gone disappear vanish
+same identical | different
+correct valid | wrong incorrect invalid
+clean | dirty
+centralised centralized | distributed decentralised
+sorted ordered | unsorted unordered
+unique | duplicate
+tolerate | choke
+known | unknown
+case-sensitive | case-insensitive
+lazy lazily | eager eagerly
+accelerate | decelerate
+hard | soft
+full | partial incremental
+dense | sparse
+positive | negative
+opt-in | opt-out
+allowlist whitelist | denylist blocklist blacklist
+signed | unsigned
+verified | unverified
+authenticated | anonymous unauthenticated
+shared | dedicated
+global | local
+strong strongly | weak weakly eventual eventually
+visible | hidden invisible
+blocking | nonblocking
+tight | loose
+busy | idle inactive inactivity
+vertical vertically | horizontal horizontally
+single | multiple several
+voluntary | involuntary
+guaranteed guarantee | unguaranteed
+elastic | fixed
 """
+
+# Axes whose negative side says "it does not": a fact may put it as "fails" or as "does not", as "disabled" or as "no".
+NEGATING_AXES = "enable succeed support available include accept help honour reach compatible tolerate"
 
 # A phrase (case-folded, contractions opened) becomes the words after the arrow; words in capitals are marks for `reading`.
 PHRASES = """
@@ -271,6 +297,46 @@ avoids => NOT
 avoiding => NOT
 refrain from => NOT
 stop using => NOT use
+exempt from => OPTIONAL
+exempted from => OPTIONAL
+possible => MAY
+possible to => MAY
+not exceed => BOUND-DOWN
+may not exceed => BOUND-DOWN
+must not exceed => BOUND-DOWN
+can not exceed => BOUND-DOWN
+should not exceed => BOUND-DOWN
+no larger than => BOUND-DOWN
+no longer than => BOUND-DOWN
+not longer than => BOUND-DOWN
+no bigger than => BOUND-DOWN
+no later than => BOUND-DOWN
+no less than => BOUND-UP
+no fewer than => BOUND-UP
+not less than => BOUND-UP
+at the most => BOUND-DOWN
+at the least => BOUND-UP
+maximum of => limit BOUND-DOWN
+a maximum of => limit BOUND-DOWN
+at least once => BOUND-UP 1 times
+at most once => BOUND-DOWN 1 times
+exactly once => 1 times
+only once => 1 times
+once per => 1 times per
+once every => 1 times every
+twice => 2 times
+more than once => 2 times
+has run out of => NOT have
+have run out of => NOT have
+runs out of => NOT have
+run out of => NOT have
+ran out of => NOT have
+is out of => NOT have
+throw away => discard
+throws away => discard
+thrown away => discard
+with no => WITHOUT
+of no => WITHOUT
 stops working => fail
 stop working => fail
 stopped working => fail
@@ -434,6 +500,12 @@ clear text => plaintext
 back up => backup
 backed up => backup
 backs up => backup
+drops below => decrease BOUND-DOWN
+drop below => decrease BOUND-DOWN
+falls below => decrease BOUND-DOWN
+fall below => decrease BOUND-DOWN
+falls under => decrease BOUND-DOWN
+fall under => decrease BOUND-DOWN
 every night => nightly
 each night => nightly
 every day => daily
@@ -449,8 +521,16 @@ drops support => unsupported
 drop support => unsupported
 no effect => useless
 no difference => useless
-not help => useless
-not fix => useless
+no influence => useless
+no impact => useless
+go away => fix
+goes away => fix
+went away => fix
+gone away => fix
+gets rid of => fix
+get rid of => fix
+got rid of => fix
+concurrent => parallel
 takes effect => honour
 take effect => honour
 goes up => increase
@@ -467,10 +547,10 @@ slower => latency increase
 faster => latency decrease
 slow => latency increase
 fast => latency decrease
-speeds up => latency decrease
-speed up => latency decrease
-slows down => latency increase
-slow down => latency increase
+speeds up => accelerates
+speed up => accelerate
+slows down => decelerates
+slow down => decelerate
 read only => readonly
 crash loops => crashloop
 crash loop => crashloop
@@ -507,17 +587,62 @@ turn on => enable
 turn off => disable
 switch on => enable
 switch off => disable
-is on => is enabled
-is off => is disabled
-are on => are enabled
-are off => are disabled
-at rest => at rest
 by default => default
 per default => default
-looks like => resembles
 consists of => contains
-is served by => served by
 as well as => and
+shut down => stop
+shuts down => stop
+shutting down => stop
+spin up => start
+spins up => start
+come up => start
+comes up => start
+bring up => start
+tear down => remove
+set up => configure
+fall back => fallback
+falls back => fallback
+fail over => failover
+fails over => failover
+log in => login
+logs in => login
+log into => login
+sign in => login
+fall behind => lag
+falls behind => lag
+fall behind => lag
+is behind => lag
+are behind => lag
+time to live => ttl
+response time => latency
+response times => latency
+dead letter queue => dead-letter queue
+dlq => dead-letter queue
+pull request => pullrequest
+pull requests => pullrequest
+merge request => pullrequest
+availability zone => az
+single sign on => sso
+two factor => mfa
+multi factor => mfa
+out of date => outdated
+up to date => current
+at night => nightly
+right away => immediate
+at once => immediate
+one at a time => sequential
+one by one => sequential
+one after another => sequential
+one after the other => sequential
+in parallel => parallel
+at the same time => parallel
+two at a time => parallel
+simultaneously => parallel
+concurrently => parallel
+crash looping => crashloop
+picks up => notice
+pick up => notice
 in front of => front
 rate limit => limit
 rate limited => limit
@@ -544,7 +669,7 @@ would and or but as of for on in at to from by with per into onto than too also 
 actually there here their they them he she his her our your you we i who whom whose what where how why any all each every
 some such very quite about around roughly approximately near even yet again both either own same so up down out off itself
 themselves get gets got getting gotten go goes going gone well via both another other else under over against between
-within across upon towards along silently simply quickly easily usually normally typically always generally often etc eg ie
+within across upon towards along silently simply whether exactly possible quickly easily usually normally typically always generally often through etc eg ie
 e.g i.e vs
 """
 
@@ -591,7 +716,21 @@ solve carry consume produce publish subscribe replicate sync mount bind ship lan
 announce schedule poll scrape sample compress encrypt cut hang stall leak spike stay become appear wait finish complete
 refuse require need lack want speed slow stream return ask call hit miss match apply enforce limit cap evaluate parse print
 recover survive fall flap pin throttle buffer batch flush commit roll back count measure report update install warm lengthen
-timeout handover corrupt overwrite duplicate skip load provide define assign grant inherit propagate persist accumulate retain delay
+timeout handover arrive leave squash merge tag detect discover choke bail touch kill schedule validate sanitize strip split join render draw
+print fill empty refresh renew regenerate recreate synchronise mirror archive rename swap replace convert parse translate encode
+decode hash query insert select filter sort group aggregate index reindex vacuum analyze explain profile trace debug inject
+intercept rewrite redirect resolve normalise flatten expand collapse join leave elect vote ack acknowledge nack requeue
+prefetch throttle shed reject tolerate survive degrade heal repair rebuild rebalance reassign relocate evacuate migrate
+suspend wake sleep idle spin scale bump tweak tune adjust override import embed link attach detach isolate quarantine
+corrupt overwrite duplicate skip accelerate decelerate test load provide define assign grant inherit propagate persist accumulate retain delay
+"""
+
+# Verbs that are as often nouns: before another verb they are one ("the service restarts take 40 s").
+NOUNISH = """
+restart log deploy retry alert backup call run read write build release request report test cache block lock limit name update
+upgrade change set copy dump export import load store cost cause drop fix hit issue leak list match mount move page patch ping
+poll post print process probe proxy pull push query queue record refresh reset route scale scan schedule ship show sign spike
+sync tag timeout trace transfer trigger view watch work crash start stop merge commit check delay lag panic reboot
 """
 
 # Verbs that open an instruction.
@@ -601,6 +740,9 @@ rotate revoke sign push pull fetch copy move upgrade downgrade install uninstall
 reduce keep put send pass give make wait roll retry scale deploy migrate lock unlock open close mount unmount apply ignore
 warm lower connect disconnect configure call ask page notify escalate log store read write turn switch avoid prefer choose
 pick pin test dump restore back snapshot flush purge wipe cordon evict kill terminate repoint announce take tag merge rebase
+squash recycle prune deregister register publish escalate sleep acknowledge requeue rebalance tune adjust override replace
+archive rename swap convert query insert select filter sort profile trace debug redirect rewrite import link rerun renew refresh
+regenerate recreate suspend shrink widen narrow try connect talk ask tell file raise open mark label annotate taint patch contact load fix
 increase extend shorten quote escape encrypt decrypt compress schedule skip include exclude remember ensure treat expect grant
 assign limit cap allow deny block throttle bump bounce redeploy rerun rebuild reindex vacuum analyze inspect look find search
 export import upload download replace update change edit validate review approve point set declare specify define pause
@@ -610,11 +752,18 @@ export import upload download replace update change edit validate review approve
 FUNCTIONAL_VERBS = """
 run listen live own belong store go start fire default point resolve authenticate expire take last cost announce handover
 schedule deploy route forward limit lifetime lag retain replicate sit reside bind begin trigger finish write answer cap
-name call timeout
+name timeout
+"""
+
+# Verbs that may stand with several objects behind their preposition: "depends on Redis" and "depends on Kafka" go together.
+MULTIPLE_VERBS = """
+depend page notify alert support fail connect subscribe apply listen_for work grant give add assign deny allow break crash
+conflict integrate interfere available roll deploy talk react complain respond match compare share start read use consume call
+access watch
 """
 
 # Instructions whose object is the value chosen, not the thing spoken of.
-CHOOSING_VERBS = "use set pick prefer choose send configure pin limit make"
+CHOOSING_VERBS = "use pick prefer choose pin ask contact page notify"
 
 IRREGULAR = {
     "ran": "run", "lost": "lose", "loss": "lose", "losing": "lose", "kept": "keep", "sent": "send", "written": "write",
@@ -625,14 +774,13 @@ IRREGULAR = {
     "hidden": "hide", "rose": "rise", "risen": "rise", "shrank": "shrink", "shrunk": "shrink", "stuck": "stick",
     "thrown": "throw", "threw": "throw", "made": "make", "making": "make", "meant": "mean", "began": "begin", "begun": "begin",
     "overridden": "override", "lives": "live", "living": "live", "settings": "setting", "setting": "config",
-    "replica": "replica", "replicas": "replica", "index": "index", "indexes": "index", "indices": "index",
+    "concurrently": "parallel", "deleting": "remove", "replica": "replica", "replicas": "replica", "index": "index", "indexes": "index", "indices": "index",
     "dies": "kill", "die": "kill", "died": "kill", "dying": "kill", "caches": "cache", "using": "use", "used": "use",
-    "uses": "use", "retention": "retain", "expiry": "expire", "expiration": "expire", "storage": "storage",
-    "failure": "fail", "failures": "fail", "removal": "remove", "retrieval": "retrieve", "approval": "approve",
+    "uses": "use", "retention": "retain", "expiry": "expire", "expiration": "expire", "storage": "storage", "removal": "remove", "retrieval": "retrieve", "approval": "approve",
     "approvals": "approve", "decision": "decide", "analysis": "analyze", "analyse": "analyze", "tables": "table",
     "signed": "sign", "signing": "sign", "said": "say", "paid": "pay", "busy": "busy", "bus": "bus", "buses": "bus",
     "aliases": "alias", "dns": "dns", "tls": "tls", "news": "news", "less": "less", "unless": "unless", "this": "this",
-    "does": "do", "goes": "go", "is": "is", "has": "have", "was": "was", "deleted": "delete", "entries": "entry",
+    "does": "do", "goes": "go", "is": "is", "has": "have", "was": "was", "entries": "entry",
     "responses": "response", "response": "response", "certification": "certification", "permission": "permission",
     "permissions": "permission", "version": "version", "versions": "version", "session": "session", "sessions": "session",
     "extension": "extension", "extensions": "extension", "region": "region", "regions": "region", "partition": "partition",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tributary.models.judges.claim import Claim, Item, Role
+from tributary.models.judges.claim import Claim, Item, Role, in_active_voice
 from tributary.models.judges.tokens import Sort
 from tributary.models.judges.words import concept_of
 
@@ -26,10 +26,11 @@ class Matching:
 def match(old: Claim, new: Claim) -> Matching:
     """Pairs the claims' items one to one: equal keys first, then names with the words they are made of."""
     pairs: list[tuple[Item, Item]] = []
-    free_old = list(old.items)
-    free_new = list(new.items)
-    _pair_equal(free_old, free_new, pairs, same_role=True)
-    _pair_equal(free_old, free_new, pairs, same_role=False)
+    mixed = old.agent is not new.agent
+    free_old = list(in_active_voice(old.items) if mixed and old.agent else old.items)
+    free_new = list(in_active_voice(new.items) if mixed and new.agent else new.items)
+    for same_sign, same_role in ((True, True), (True, False), (False, True), (False, False)):
+        _pair_equal(free_old, free_new, pairs, same_sign=same_sign, same_role=same_role)
     _pair_names(free_old, free_new, pairs, swapped=False)
     _pair_names(free_new, free_old, pairs, swapped=True)
     return Matching(pairs=tuple(pairs), old=tuple(free_old), new=tuple(free_new))
@@ -46,9 +47,17 @@ def _equal(a: Item, b: Item) -> bool:
     return a.key == b.key
 
 
-def _pair_equal(old: list[Item], new: list[Item], pairs: list[tuple[Item, Item]], *, same_role: bool) -> None:
+def _pair_equal(
+    old: list[Item], new: list[Item], pairs: list[tuple[Item, Item]], *, same_sign: bool, same_role: bool
+) -> None:
     for item in list(old):
-        meeting = [other for other in new if _equal(item, other) and (not same_role or item.role is other.role)]
+        meeting = [
+            other
+            for other in new
+            if _equal(item, other)
+            and (not same_sign or item.sign == other.sign)
+            and (not same_role or item.role is other.role)
+        ]
         if meeting:
             other = min(meeting, key=lambda candidate: abs(candidate.place - item.place))
             old.remove(item)

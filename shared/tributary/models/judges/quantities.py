@@ -83,6 +83,7 @@ NUMBER_WORDS = {
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SUFFIX_SCALES = {"k": 1e3, "m": 1e6, "bn": 1e9}
 _FRACTIONS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25, "third": 1 / 3, "thirds": 1 / 3}
+_FREQUENCIES = {"hourly": 3600.0, "daily": 86400.0, "weekly": 604800.0}
 _ADVERBS = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 
 _NUMBER = re.compile(r"([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?)([a-zµμ°%]*)$")
@@ -133,7 +134,9 @@ def _fraction(words: list[str], at: int) -> tuple[Quantity, int] | None:
     if part is None:
         return None
     at += 1
-    article = 1 if _word(words, at) in ("a", "an", "of") else 0
+    article = 0
+    while _word(words, at + article) in ("a", "an", "of"):
+        article += 1
     unit = UNITS.get(_word(words, at + article))
     if unit and unit[0] == "seconds":
         return Quantity(dimension="seconds", value=count * part * unit[1], unit="half"), at + article + 1 - start
@@ -144,6 +147,8 @@ def _number(words: list[str], at: int) -> tuple[Quantity, int] | None:
     start = at
     word = words[at]
     unit_word = ""
+    if word in _FREQUENCIES:
+        return Quantity(dimension="seconds", value=_FREQUENCIES[word], unit=word), 1
     if match := _NUMBER.match(word):
         value = float(match[1].replace(",", ""))
         unit_word = match[2]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tributary.models.judges.claim import Item, Order, Role
 from tributary.models.judges.order import order_of
 from tributary.models.judges.tokens import Sort, Token
-from tributary.models.judges.words import ATTRIBUTES, CHOOSING, IMPERATIVES, VERBS, concept_of, stem
+from tributary.models.judges.words import ATTRIBUTES, CHOOSING, FUNCTIONAL, IMPERATIVES, NOUNISH, VERBS, concept_of, stem
 
 _ARTICLES = frozenset({"a", "an", "the", "this", "that", "its", "their"})
 _PREPOSITIONS = frozenset(
-    "of for on in at to from by with per into onto between against within across about over under inside behind".split()
+    "of for on in at to from by with per into onto between against within across about over under inside behind as through".split()
 )
 _COPULAS = frozenset("is are was were be been being am has have had do does did will would could having".split())
+_PARTICLES = frozenset({"off", "out", "up", "down"})
+_PAST = frozenset(
+    "made took ran broke went sent lost kept gave grew fell rose threw began led held built froze chose wrote cut".split()
+)
 _MODAL_MARKS = frozenset({"NEED", "OPTIONAL", "MAY", "NOT"})
 PREDICATE_SIGN = "~"
 """Stands for whichever auxiliary is an item's neighbour."""
@@ -28,6 +32,8 @@ class Parsed:
     need: int
     imperative: bool
     predicate: str
+    passive: bool
+    agent: bool
 
 
 @dataclass(slots=True)
@@ -48,18 +54,27 @@ def parse(tokens: Sequence[Token], *, place: int) -> Parsed:
     need = _settle_polarity(tokens, clauses, consumed)
     roles: list[Role] = [Role.ASIDE] * len(tokens)
     negated: list[bool] = [False] * len(tokens)
-    imperative, predicate = False, ""
-    for clause in clauses:
+    clause_of: list[int] = [0] * len(tokens)
+    found = _Found()
+    for number, clause in enumerate(clauses):
         for at in range(clause.start, clause.end):
+            clause_of[at] = place * 100 + number
             roles[at] = clause.kind
             negated[at] = clause.negated
         if clause.kind is Role.VALUE:
-            found = _assign(tokens, clause, roles)
-            imperative = imperative or found[0]
-            predicate = predicate or found[1]
-    items = _items(tokens, roles, negated, place)
+            assigned = _assign(tokens, clause, roles)
+            found = found if found.predicate else assigned
+    items = _items(tokens, roles, negated, clause_of, place)
     orders = [sequenced.order] if sequenced else []
-    return Parsed(items=items, orders=orders, need=need, imperative=imperative, predicate=predicate)
+    return Parsed(
+        items=items,
+        orders=orders,
+        need=need,
+        imperative=found.imperative,
+        predicate=found.predicate,
+        passive=found.passive,
+        agent=found.agent,
+    )
 
 
 # ---- clauses
@@ -79,19 +94,49 @@ def _clauses(tokens: Sequence[Token], consumed: frozenset[int]) -> list[_Clause]
     for at, token in enumerate(tokens):
         if token.sort is Sort.MARK and at not in consumed:
             if token.surface in ("IF", "UNLESS", "WITHOUT", "UNTIL"):
-                close(at, Role.CONDITION, negated=token.surface != "IF")
+                close(at, Role.CONDITION, negated=token.surface in ("UNLESS", "WITHOUT"))
             elif token.surface in ("BECAUSE", "ELSE", "INSTEAD"):
                 close(at, Role.ASIDE, negated=token.surface == "INSTEAD")
             elif token.surface in ("BEFORE", "AFTER") and not _bare(tokens, at):
                 close(at, Role.CONDITION)
         elif at in consumed and token.surface != "NOT":
             close(at, Role.CONDITION if token.surface != "THEN" else Role.VALUE)
+        elif current.kind is Role.CONDITION and _resumes(tokens, current, clauses, at):
+            close(at, Role.VALUE)
+        elif token.surface == "and" and _negates_only_later(tokens, current.start, at):
+            close(at, current.kind, negated=current.negated)
         elif token.surface in ("but", "or") and at and tokens[at - 1].ends == ",":
             close(at, Role.ASIDE if token.surface == "or" else Role.VALUE)
         if token.ends and token.ends != "." and _breaks(token, tokens, at):
             close(at + 1, Role.VALUE)
     close(len(tokens), Role.VALUE)
     return clauses
+
+
+def _negates_only_later(tokens: Sequence[Token], start: int, at: int) -> bool:
+    """Tells "A and not B", whose parts differ in polarity, from "not A and B"."""
+    if any(token.sort is Sort.MARK and token.surface == "NOT" for token in tokens[start:at]):
+        return False
+    for token in tokens[at + 1 :]:
+        if token.sort is Sort.MARK:
+            return token.surface == "NOT"
+        if token.ends:
+            return False
+    return False
+
+
+def _resumes(tokens: Sequence[Token], current: _Clause, clauses: list[_Clause], at: int) -> bool:
+    """Tells the predicate of "load tests before a release | are optional", whose subject stands before the condition."""
+    token = tokens[at]
+    if not (token.surface in _COPULAS or (token.sort is Sort.MARK and token.surface in ("NEED", "OPTIONAL", "MAY"))):
+        return False
+    if tokens[current.start].surface not in ("BEFORE", "AFTER") or not clauses or at < current.start + 2:
+        return False
+    main = clauses[-1]
+    first = _first_word(tokens, main)
+    pivot = _pivot(tokens, main)
+    predicated = pivot is not None and stem(tokens[pivot].surface) not in NOUNISH
+    return not predicated and not (first is not None and _instructs(tokens, first, main.end))
 
 
 def _bare(tokens: Sequence[Token], at: int) -> bool:
@@ -133,22 +178,30 @@ def _settle_polarity(tokens: Sequence[Token], clauses: list[_Clause], consumed: 
 # ---- roles inside a main clause
 
 
-def _assign(tokens: Sequence[Token], clause: _Clause, roles: list[Role]) -> tuple[bool, str]:
-    """Sets the roles of a main clause; returns whether it instructs, and its predicate."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Found:
+    predicate: str = ""
+    imperative: bool = False
+    passive: bool = False
+    agent: bool = False
+
+
+def _assign(tokens: Sequence[Token], clause: _Clause, roles: list[Role]) -> _Found:
+    """Sets the roles of a main clause; returns its predicate."""
     first = _first_word(tokens, clause)
     if first is not None and _instructs(tokens, first, clause.end):
         _assign_instruction(tokens, first, clause, roles)
-        return True, tokens[first].key
+        return _Found(predicate=tokens[first].key, imperative=True)
     pivot = _pivot(tokens, clause)
     if pivot is None:
         for at in range(clause.start, clause.end):
             roles[at] = Role.SUBJECT
-        return False, ""
+        return _Found()
     _assign_subject(tokens, clause.start, pivot, roles)
     predicate, passive = _assign_predicate(tokens, pivot, clause.end, roles)
     if (predicate == _OWN and not passive) or _names_a_role(tokens, pivot, clause.end):
-        _swap(roles, clause)
-    return False, predicate
+        _swap(roles, clause.start, clause.end)
+    return _Found(predicate=predicate, passive=passive, agent=passive and _has_agent(tokens, pivot, clause.end))
 
 
 def _first_word(tokens: Sequence[Token], clause: _Clause) -> int | None:
@@ -160,8 +213,20 @@ def _first_word(tokens: Sequence[Token], clause: _Clause) -> int | None:
             return None
         if token.sort not in (Sort.MARK, Sort.STOP):
             return at
+        if token.surface in _PREPOSITIONS and at == clause.start:
+            return _after_opening(tokens, clause)
         if token.surface in _ARTICLES or token.surface in _PREPOSITIONS or token.surface in _COPULAS:
             return None
+    return None
+
+
+def _after_opening(tokens: Sequence[Token], clause: _Clause) -> int | None:
+    """Returns the place of the instruction in "for questions about X ask Y"."""
+    for at in range(clause.start + 2, clause.end - 1):
+        before = tokens[at - 1]
+        free = before.surface not in _ARTICLES and before.surface not in _PREPOSITIONS
+        if free and tokens[at].surface in IMPERATIVES and before.surface.endswith("s"):
+            return at
     return None
 
 
@@ -200,7 +265,24 @@ def _pivot(tokens: Sequence[Token], clause: _Clause) -> int | None:
         if seen and _is_verb(tokens, at, clause.end):
             return at
         seen = seen or token.weight > 0
-    return None
+    return next((at for at in range(clause.start + 1, clause.end) if _looks_like_verb(tokens, at, clause.end)), None)
+
+
+def _looks_like_verb(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Guesses an unknown predicate by its ending and by what follows it: "files arrive in", "the parser chokes on"."""
+    token, previous = tokens[at], tokens[at - 1]
+    if token.sort is not Sort.WORD or token.proper or previous.sort is Sort.STOP or previous.ends or token.ends:
+        return False
+    third_person = token.surface.endswith("s") and not token.surface.endswith(("ss", "us", "is"))
+    if not third_person and not previous.surface.endswith("s"):
+        return False
+    following = tokens[at + 1] if at + 1 < end else None
+    return following is not None and (
+        following.surface in _ARTICLES
+        or following.surface in _PREPOSITIONS - {"of"}
+        or following.surface in _PARTICLES
+        or following.sort is Sort.QUANTITY
+    )
 
 
 def _is_verb(tokens: Sequence[Token], at: int, end: int) -> bool:
@@ -211,32 +293,25 @@ def _is_verb(tokens: Sequence[Token], at: int, end: int) -> bool:
     if previous.surface in _ARTICLES or previous.surface in _PREPOSITIONS:
         return False
     third_person = token.surface.endswith("s") and not token.surface.endswith("ss")
-    if not (third_person or token.surface.endswith("ed") or previous.surface.endswith("s")):
+    past = token.surface.endswith("ed") or token.surface in _PAST
+    if not (third_person or past or previous.surface.endswith("s")):
         return False
-    for later in range(at + 1, min(at + 3, end)):
-        following = tokens[later]
-        if following.surface in _COPULAS or following.surface in ("NEED", "OPTIONAL", "MAY", "NOT"):
-            return False
-        if following.sort is not Sort.WORD:
-            break
-        if (
-            stem(following.surface) in VERBS
-            and token.surface.endswith("s")
-            and not following.surface.endswith(("s", "ing", "ed"))
-        ):
-            return later > at + 1
-        if stem(following.surface) in VERBS and following.surface.endswith("s") and later == at + 1:
-            return False
-    return True
+    following = [other for other in tokens[at + 1 : min(at + 3, end)]]
+    if any(other.surface in _COPULAS or other.surface in _MODAL_MARKS for other in following):
+        return False
+    if stem(token.surface) not in NOUNISH or not following or following[0].sort is not Sort.WORD:
+        return True
+    # A noun of the same form stands right before the real predicate.
+    return stem(following[0].surface) not in VERBS or following[0].surface.endswith(("ing", "ed"))
 
 
 def _assign_subject(tokens: Sequence[Token], start: int, pivot: int, roles: list[Role]) -> None:
     """What stands before the predicate is the subject, but a preposition at the very start opens a scope."""
     role = Role.SUBJECT
     if tokens[start].surface in _PREPOSITIONS:
-        role = Role.SCOPE
+        role = Role.CONDITION
     for at in range(start, pivot):
-        if role is Role.SCOPE and at > start + 1 and tokens[at].surface in _ARTICLES:
+        if role is Role.CONDITION and at > start + 1 and tokens[at].surface in _ARTICLES:
             role = Role.SUBJECT
         roles[at] = role
 
@@ -255,7 +330,11 @@ def _assign_predicate(tokens: Sequence[Token], pivot: int, end: int, roles: list
                 predicate, passive = token.key, copula
                 roles[at] = Role.PREDICATE
                 continue
-            if token.sort in (Sort.STOP, Sort.MARK) and token.surface not in _PREPOSITIONS and token.surface not in _ARTICLES:
+            if (
+                token.sort in (Sort.STOP, Sort.MARK)
+                and token.surface not in _PREPOSITIONS
+                and token.surface not in _ARTICLES
+            ):
                 roles[at] = Role.PREDICATE
                 continue
             role = Role.VALUE
@@ -275,6 +354,12 @@ def _may_be_predicate(token: Token, tokens: Sequence[Token], at: int, pivot: int
     return stem(token.surface) in VERBS or token.surface in IMPERATIVES or token.surface.endswith("ed")
 
 
+def _has_agent(tokens: Sequence[Token], pivot: int, end: int) -> bool:
+    """Tells whether a passive names its agent; "owned by" and the like have none, since what follows is the value."""
+    by = next((at for at in range(pivot + 1, min(pivot + 4, end)) if tokens[at].surface == "by"), None)
+    return by is not None and tokens[by - 1].key not in FUNCTIONAL
+
+
 def _names_a_role(tokens: Sequence[Token], pivot: int, end: int) -> bool:
     """Tells "db-3 is the primary of X", where the value stands first."""
     if tokens[pivot].surface not in ("is", "are") or pivot + 1 >= end or tokens[pivot + 1].surface != "the":
@@ -285,8 +370,8 @@ def _names_a_role(tokens: Sequence[Token], pivot: int, end: int) -> bool:
     return False
 
 
-def _swap(roles: list[Role], clause: _Clause) -> None:
-    for at in range(clause.start, clause.end):
+def _swap(roles: list[Role], start: int, end: int) -> None:
+    for at in range(start, end):
         if roles[at] is Role.SUBJECT:
             roles[at] = Role.VALUE
         elif roles[at] in (Role.VALUE, Role.SCOPE):
@@ -296,13 +381,22 @@ def _swap(roles: list[Role], clause: _Clause) -> None:
 # ---- items
 
 
-def _items(tokens: Sequence[Token], roles: list[Role], negated: list[bool], place: int) -> list[Item]:
+def _items(
+    tokens: Sequence[Token], roles: list[Role], negated: list[bool], clause_of: list[int], place: int
+) -> list[Item]:
     items: list[Item] = []
     bound = 0
+    link = ""
     for at, token in enumerate(tokens):
         if token.sort is Sort.MARK and token.surface.startswith("BOUND"):
             bound = 1 if token.surface == "BOUND-UP" else -1
+            if items and items[-1].quantity and (token.ends or at + 1 == len(tokens)):
+                items[-1] = replace(items[-1], bound=bound)
             continue
+        if token.surface in _PREPOSITIONS:
+            link = token.surface
+        elif roles[at] is Role.PREDICATE or (at and (roles[at] is not roles[at - 1] or tokens[at - 1].ends)):
+            link = ""
         if token.weight <= 0:
             continue
         items.append(
@@ -318,7 +412,9 @@ def _items(tokens: Sequence[Token], roles: list[Role], negated: list[bool], plac
                 bound=bound if token.quantity or token.sort is Sort.VERSION else 0,
                 before=_neighbour(tokens, at, -1),
                 after=_neighbour(tokens, at, 1),
+                link=link,
                 place=place + len(items),
+                clause=clause_of[at],
                 quantity=token.quantity,
             )
         )

@@ -14,21 +14,29 @@ from tributary.models.judges.contrast import (
     Polarity,
     Replaced,
     bounds_differ,
+    directions_swapped,
     environments,
     orders_agree,
     pair_conflict,
+    parts_swapped,
     polarity,
     replaced,
 )
 from tributary.models.judges.matching import match, weight_of
 from tributary.models.judges.reading import read
 from tributary.models.judges.tokens import Sort
-from tributary.models.judges.words import ATTRIBUTES, CHOOSING, FUNCTIONAL
+from tributary.models.judges.words import ATTRIBUTES, CHOOSING, FUNCTIONAL, MULTIPLE, NEGATING
 
 SAME_FROM = 0.62
 CONFLICT_FROM = 0.55
+OPPOSITE = "the opposite is said"
+LEAST_SHARED = 1.5
 MOST_ELSEWHERE = 1.0
 MOST_BESIDES = 0.3
+_VALUE_LINKS = frozenset({"from", "to", "into", "with", "by", "as", "through", "via"})
+_SEVERAL_LINKS = frozenset({"on", "to", "with", "for", "by"})
+_PLACE_LINKS = _VALUE_LINKS | {"in", "at", "on"}
+_NAMING = frozenset({Sort.NAME, Sort.ADDRESS, Sort.PATH, Sort.CHANNEL})
 _COPULAS = frozenset({"is", "are", "was", "be", "were"})
 
 
@@ -50,6 +58,7 @@ class Side:
     claim: Claim
     context: Claim
     context_keys: frozenset[str]
+    context_names: frozenset[str]
     environments: frozenset[str]
 
 
@@ -64,6 +73,7 @@ def side_of(judged: JudgedText) -> Side:
         claim=claim,
         context=context,
         context_keys=frozenset(item.key for item in context.items if item.weight >= 0.5),
+        context_names=_names(context),
         environments=environments((*claim.items, *context.items)),
     )
 
@@ -72,6 +82,8 @@ def settle(old: Side, new: Side) -> Finding:
     """Returns what the rules make of the pair; deterministic, and the same whichever came first but for the reason's words."""
     if old.environments and new.environments and old.environments.isdisjoint(new.environments):
         return _unrelated(0.9, "another environment")
+    if _situations_name_others(old, new):
+        return _unrelated(0.85, "situations that name different things")
     if old.text == new.text:
         return _equal_texts(old, new)
     return _Comparison(old, new).finding()
@@ -90,6 +102,17 @@ def _situations_meet(old: Side, new: Side) -> bool:
         return True
     shared = old.context_keys & new.context_keys
     return len(shared) >= 0.34 * min(len(old.context_keys), len(new.context_keys))
+
+
+def _situations_name_others(old: Side, new: Side) -> bool:
+    """Tells whether the situations name different things, and the texts name nothing in common."""
+    if not old.context_names or not new.context_names or old.context_names & new.context_names:
+        return False
+    return not _names(old.claim) & _names(new.claim)
+
+
+def _names(claim: Claim) -> frozenset[str]:
+    return frozenset(item.key for item in claim.items if item.sort in _NAMING)
 
 
 def _names_its_subject(claim: Claim) -> bool:
@@ -111,6 +134,7 @@ class _Comparison:
         # A leftover that the other lesson's situation speaks of is none, unless something else stands in its place.
         self.left_old, known_old = self._left([r.old for r in self.replaced], self.matching.old, new.context_keys)
         self.left_new, known_new = self._left([r.new for r in self.replaced], self.matching.new, old.context_keys)
+        self.besides = min(weight_of(self.left_old) + known_old, weight_of(self.left_new) + known_new)
         matched = weight_of([a for a, _ in self.matching.pairs])
         self.matched = matched
         cover_old = _share(matched + 0.5 * known_old, self.left_old + [r.old for r in self.others])
@@ -118,7 +142,7 @@ class _Comparison:
         self.topic = 0.6 * min(cover_old, cover_new) + 0.4 * max(cover_old, cover_new)
 
     def _left(self, taken: list[Item], items: Sequence[Item], known: frozenset[str]) -> tuple[list[Item], float]:
-        left = [item for item in items if item not in taken]
+        left = [item for item in items if item not in taken and not (item.sign and item.key in NEGATING)]
         return [item for item in left if item.key not in known], weight_of([item for item in left if item.key in known])
 
     def finding(self) -> Finding:
@@ -134,7 +158,22 @@ class _Comparison:
         for r in self.replaced:
             if r.old.sort in TYPED and r.old.sort is r.new.sort and not self._is_value(r):
                 return f"about {_cut(r.old.surface)}, not {_cut(r.new.surface)}"
+        for a, b in self.matching.pairs:
+            if a.sign * b.sign < 0 and a.role is b.role is Role.SUBJECT:
+                return f"about {_cut(a.surface)}, not {_cut(b.surface)}"
+        if parts_swapped(self.old.claim, self.new.claim, self.matching):
+            return "the other way round"
+        if self._measures_something_else():
+            return "about another measure"
         return None
+
+    def _measures_something_else(self) -> bool:
+        """Tells whether both give a number, and none of one can be held against any of the other."""
+        if any(a.quantity is not None for a, _ in self.matching.pairs) or any(
+            r.old.quantity is not None for r in self.values
+        ):
+            return False
+        return _states_number(self.matching.old) and _states_number(self.matching.new)
 
     def _is_value(self, r: Replaced) -> bool:
         """Tells whether the two are values given to the same thing, rather than things spoken of."""
@@ -144,14 +183,28 @@ class _Comparison:
         if any((key, r.old.key) in self.old.claim.pairs and (key, r.new.key) in self.new.claim.pairs for key in keys):
             return True
         if r.old.quantity is not None:
-            return not (r.old.role is r.new.role and r.old.role in (Role.SUBJECT, Role.CONDITION))
-        return r.in_value and self._functional(r)
+            measured = r.old.quantity.dimension != "count" or bool(r.old.bound and r.new.bound)
+            return measured or not (r.old.role is r.new.role and r.old.role in (Role.SUBJECT, Role.CONDITION))
+        if r.old.role is not r.new.role:
+            return False
+        if r.old.role is Role.SCOPE:
+            return r.old.link == r.new.link and r.old.link in _VALUE_LINKS and not self._several(r)
+        return r.old.role is Role.VALUE and self._functional(r)
+
+    def _several(self, r: Replaced) -> bool:
+        """Tells whether the predicate may stand with several objects behind this preposition."""
+        return r.old.link in _SEVERAL_LINKS and not MULTIPLE.isdisjoint(
+            (self.old.claim.predicate, self.new.claim.predicate)
+        )
 
     def _functional(self, r: Replaced) -> bool:
         """Tells whether what the sentence says of its subject can have one value only."""
-        for claim in (self.old.claim, self.new.claim):
+        for claim, link in ((self.old.claim, r.old.link), (self.new.claim, r.new.link)):
             if claim.imperative:
                 if claim.predicate not in CHOOSING:
+                    return False
+            elif link in _PLACE_LINKS:
+                if self._several(r):
                     return False
             elif claim.predicate in _COPULAS:
                 if not (r.old.sort in TYPED or r.new.sort in TYPED or self._attribute_subject(claim)):
@@ -170,27 +223,34 @@ class _Comparison:
         old, new = self.old.claim, self.new.claim
         if orders_agree(old, new) is False:
             return "the reverse order"
+        if directions_swapped(self.matching):
+            return "the other direction"
         key = pair_conflict(old, new)
         if key is not None:
             return f"another value for {_cut(key)}"
         if signs.opposed:
-            return "the opposite is said"
+            return OPPOSITE
         if bounds_differ(self.matching):
             return "the bound points the other way"
         if old.only != new.only and old.anyone != new.anyone:
             return "only some, against anyone"
-        if self.values:
-            r = self.values[0]
-            return f"{_cut(r.old.surface)} against {_cut(r.new.surface)}"
-        return ""
+        return self._value_contrast()
+
+    def _value_contrast(self) -> str:
+        if not self.values:
+            return ""
+        r = self.values[0]
+        return f"{_cut(r.old.surface)} against {_cut(r.new.surface)}"
 
     def _conflict(self, contrast: str) -> Finding:
         if self.others:
             r = self.others[0]
             return _unrelated(0.75, f"{_cut(r.old.surface)} is not {_cut(r.new.surface)}")
-        if min(_about(self.left_old), _about(self.left_new)) >= MOST_ELSEWHERE:
+        if self.values and contrast == OPPOSITE:
+            return _unrelated(0.65, "the opposite, but of something else")
+        if self.besides >= MOST_ELSEWHERE:
             return _unrelated(0.7, "about different things or conditions")
-        if self.topic >= CONFLICT_FROM and self._situations_allow():
+        if self.topic >= CONFLICT_FROM and self.matched >= LEAST_SHARED and self._situations_allow():
             return Finding(kind=VerdictKind.CONFLICTS, confidence=min(0.95, 0.55 + 0.4 * self.topic), reason=contrast)
         return _unrelated(0.6, "too little in common to contradict")
 
@@ -205,8 +265,9 @@ class _Comparison:
         if any(r.old.weight >= 1 and r.new.weight >= 1 for r in self.others):
             r = self.others[0]
             return _unrelated(0.8, f"{_cut(r.old.surface)} is not {_cut(r.new.surface)}")
-        besides = min(weight_of(self.left_old), weight_of(self.left_new))
-        if self.topic >= SAME_FROM and signs.equal and besides <= MOST_BESIDES * self.matched:
+        if min(_limits(self.left_old), _limits(self.left_new)) >= MOST_ELSEWHERE:
+            return _unrelated(0.65, "under other conditions")
+        if self.topic >= SAME_FROM and signs.equal and self.besides <= MOST_BESIDES * self.matched:
             confidence = min(0.95, 0.4 + 0.55 * self.topic)
             return Finding(kind=VerdictKind.SAME, confidence=confidence, reason="the same in other words")
         return _unrelated(0.6, "something else is said")
@@ -217,8 +278,12 @@ def _share(matched: float, left: Sequence[Item]) -> float:
     return matched / total if total else 0.0
 
 
-def _about(items: Sequence[Item]) -> float:
-    return weight_of([item for item in items if item.role in (Role.SUBJECT, Role.SCOPE, Role.CONDITION)])
+def _states_number(items: Sequence[Item]) -> bool:
+    return any(item.quantity is not None and item.role in (Role.VALUE, Role.SCOPE) for item in items)
+
+
+def _limits(items: Sequence[Item]) -> float:
+    return weight_of([item for item in items if item.role in (Role.SCOPE, Role.CONDITION)])
 
 
 def _cut(word: str) -> str:

@@ -10,7 +10,7 @@ from enum import Enum
 
 from tributary.models.judges import lexicon
 from tributary.models.judges.quantities import NUMBER_WORDS, UNITS, Quantity, quantity_at
-from tributary.models.judges.words import concept_of
+from tributary.models.judges.words import concept_of, stem
 
 TOKENS_PER_TEXT = 400
 
@@ -31,6 +31,7 @@ class Sort(Enum):
     BOOLEAN = "boolean"
     DAY = "day"
     CHANNEL = "channel"
+    ZONE = "zone"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +57,19 @@ class _Chunk:
 
 _OPENERS = "([{<\"'`*“”‘’«»"
 _CLOSERS = ")]}>\"'`*“”‘’«»"
-_STOPS = {".": ".", "!": ".", "?": ".", ";": ".", "…": ".", ",": ",", ":": ":", "。": ".", "，": ",", "；": ".", "：": ":"}
+_STOPS = {
+    ".": ".",
+    "!": ".",
+    "?": ".",
+    ";": ".",
+    "…": ".",
+    ",": ",",
+    ":": ":",
+    "。": ".",
+    "，": ",",
+    "；": ".",
+    "：": ":",
+}
 _DASHES = re.compile(r"\s+[-–—]+\s+|[–—]")
 _PER = re.compile(r"(?<=[a-z\d])/(s|sec|second|min|minute|h|hour|day)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)'s$|(?<=s)'$")
@@ -66,19 +79,26 @@ _REGION = re.compile(
     r"|(?:us|europe|asia|australia|southamerica|northamerica|me|africa)-(?:north|south|east|west|central)(?:east|west)?\d(?:-[a-f])?"
     r"|(?:north|west|east|south|uk|france|germany|central)(?:europe|us|south|west|central|east)\d?"
 )
-_VERSION = re.compile(r"v\d+(?:\.(?:\d+|x|\*))*(?:-?(?:rc|beta|alpha)\.?\d*)?|\d+\.\d+\.\d+[\w.+-]*|\d+(?:\.\d+)*\.(?:x|\*)")
+_VERSION = re.compile(
+    r"v\d+(?:\.(?:\d+|x|\*))*(?:-?(?:rc|beta|alpha)\.?\d*)?|\d+\.\d+\.\d+[\w.+-]*|\d+(?:\.\d+)*\.(?:x|\*)"
+)
 _ADDRESS = re.compile(
     r"[a-z][a-z\d+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+|/\d+)?|(?:[a-z\d-]+\.)+(?:com|org|net|io|dev|local|internal|cloud|svc)(?::\d+)?"
 )
 _PATH = re.compile(r"~?/?[\w.@*-]*(?:/[\w.@*{}-]+)+/?")
 _CAMEL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2,}[a-z]{2,}")
+_OTHER_BOUND = {"BOUND-UP": "BOUND-DOWN", "BOUND-DOWN": "BOUND-UP"}
+_METHODS = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
+_ZONES = frozenset({"utc", "gmt", "cet", "cest", "pst", "pdt", "est", "edt", "ist", "jst"})
+_ZONE = re.compile(r"(?:europe|america|asia|africa|australia|pacific)/[a-z_]+")
+_PLURAL_ACRONYM = re.compile(r"^([A-Z]{2,})s$")
 _PORT = re.compile(r":\d{2,5}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def tokens_of(text: str) -> list[Token]:
     """Returns the tokens of `text` in order, at most TOKENS_PER_TEXT."""
-    return list(_with_rates(_tokens(_with_phrases(_chunks(text)))[:TOKENS_PER_TEXT]))
+    return list(_with_rates(_with_bounds(_tokens(_with_phrases(_chunks(text)))[:TOKENS_PER_TEXT])))
 
 
 # ---- chunks: white space, punctuation, contractions
@@ -125,10 +145,13 @@ def _opened(core: str, ends: str) -> list[_Chunk]:
     elif "-" in core and core.replace("-", "").isalpha() and not lexicon.HYPHEN_PARTS.isdisjoint(word.split("-")):
         parts = core.split("-")
     else:
-        stripped = _POSSESSIVE.sub("", core)
+        stripped = _PLURAL_ACRONYM.sub(r"\1", _POSSESSIVE.sub("", core))
         return [_Chunk(original=stripped, word=stripped.casefold(), ends=ends)]
     last = len(parts) - 1
-    return [_Chunk(original=part, word=part.casefold(), ends=ends if index == last else "") for index, part in enumerate(parts)]
+    return [
+        _Chunk(original=part, word=part.casefold(), ends=ends if index == last else "")
+        for index, part in enumerate(parts)
+    ]
 
 
 # ---- phrases
@@ -146,6 +169,10 @@ def _phrase_table() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
 
 
 _PHRASES = _phrase_table()
+_CEASING = frozenset({"stops", "stopped", "stop", "ceases", "ceased", "cease", "quits"})
+_STATES = {"on": "enabled", "off": "disabled", "up": "online", "down": "offline"}
+_BEFORE_STATE = frozenset("is are be was were stay stays remain remains left keep to been being by".split())
+_AFTER_STATE = frozenset("for in by per at during when if while unless since until and but because on".split())
 _PARTICLES = {"on": "enable", "off": "disable"}
 _AUXILIARIES = frozenset("do does did is are was were be will would".split())
 
@@ -159,12 +186,26 @@ def _with_phrases(chunks: list[_Chunk]) -> list[_Chunk]:
             found.extend(joined[0])
             at += joined[1]
             continue
+        if chunk.word in _CEASING and at + 1 < len(chunks) and chunks[at + 1].word.endswith("ing"):
+            found.append(_Chunk(original="NOT", word="NOT", ends=""))
+            at += 1
+            continue
+        if chunk.word in _STATES and _states(chunks, at):
+            found.append(_Chunk(original=chunk.word, word=_STATES[chunk.word], ends=chunk.ends))
+            at += 1
+            continue
         length, result = _phrase_at(chunks, at)
         if not length:
             found.append(chunk)
             at += 1
             continue
-        if result and result[0] in ("NOT", "OPTIONAL") and found and found[-1].word in _AUXILIARIES and not found[-1].ends:
+        if (
+            result
+            and result[0] in ("NOT", "OPTIONAL")
+            and found
+            and found[-1].word in _AUXILIARIES
+            and not found[-1].ends
+        ):
             found.pop()
         ends = chunks[at + length - 1].ends
         found.extend(_Chunk(original=word, word=word, ends="") for word in result)
@@ -172,6 +213,13 @@ def _with_phrases(chunks: list[_Chunk]) -> list[_Chunk]:
             found[-1] = _Chunk(original=found[-1].original, word=found[-1].word, ends=ends)
         at += length
     return found
+
+
+def _states(chunks: list[_Chunk], at: int) -> bool:
+    """Tells "the flag is off" from "the UI is on port 80"."""
+    if not at or chunks[at - 1].word not in _BEFORE_STATE or chunks[at - 1].ends:
+        return False
+    return bool(chunks[at].ends) or at + 1 == len(chunks) or chunks[at + 1].word in _AFTER_STATE
 
 
 def _separated(chunks: list[_Chunk], at: int) -> tuple[list[_Chunk], int] | None:
@@ -237,21 +285,50 @@ def _tokens(chunks: list[_Chunk]) -> list[Token]:
     return found
 
 
+def _with_bounds(tokens: list[Token]) -> list[Token]:
+    """Turns "does not accept more than 500" into "accepts at most 500"."""
+    for at, token in enumerate(tokens):
+        if token.surface != "NOT" or token.sort is not Sort.MARK:
+            continue
+        for ahead in range(at + 1, min(at + 6, len(tokens))):
+            other = tokens[ahead]
+            if other.sort is Sort.MARK and other.surface in _OTHER_BOUND:
+                turned = replace(other, surface=_OTHER_BOUND[other.surface], key=_OTHER_BOUND[other.surface])
+                return [*tokens[:at], *tokens[at + 1 : ahead], turned, *_with_bounds(tokens[ahead + 1 :])]
+            if other.ends or other.sort is Sort.MARK:
+                break
+    return tokens
+
+
 def _with_rates(tokens: list[Token]) -> Iterator[Token]:
-    """Yields the tokens with '50 requests per second' as a rate, in events a second."""
+    """Yields the tokens with '50 requests per second' as a rate and 'four times an hour' as its period."""
     taken: set[int] = set()
     for index, token in enumerate(tokens):
         if index in taken:
             continue
-        if token.quantity is not None and token.quantity.dimension == "count":
-            for at in range(index + 1, min(index + 4, len(tokens) - 1)):
-                unit = UNITS.get(tokens[at + 1].surface)
-                if tokens[at].surface in ("per", "a", "every", "each") and unit and unit[0] == "seconds":
-                    quantity = Quantity(dimension="rate", value=token.quantity.value / unit[1], unit=tokens[at + 1].surface)
-                    token = replace(token, key=f"rate:{quantity.value:g}", quantity=quantity)
-                    taken.update((at, at + 1))
-                    break
+        counted = token.quantity
+        if counted is not None and counted.dimension in ("count", "times") and (found := _period(tokens, index)):
+            period, places = found
+            taken.update(places)
+            if counted.dimension == "times" and counted.value:
+                quantity = Quantity(dimension="seconds", value=period / counted.value, unit="times")
+            else:
+                quantity = Quantity(dimension="rate", value=counted.value / period, unit=f"{period:g}")
+            token = replace(token, key=f"{quantity.dimension}:{quantity.value:g}", quantity=quantity)  # noqa: PLW2901
         yield token
+
+
+def _period(tokens: list[Token], index: int) -> tuple[float, tuple[int, ...]] | None:
+    """Returns the seconds in 'per second' or 'a minute' soon after a count, and where that stands."""
+    for at in range(index + 1, min(index + 4, len(tokens))):
+        each = tokens[at].quantity
+        if each is not None and tokens[at].surface in ("a", "an") and each.dimension == "seconds":
+            return each.value, (at,)
+        if tokens[at].surface in ("per", "every", "each") and at + 1 < len(tokens):
+            unit = UNITS.get(tokens[at + 1].surface)
+            if unit and unit[0] == "seconds":
+                return unit[1], (at, at + 1)
+    return None
 
 
 def _counts(words: list[str], at: int, used: int) -> bool:
@@ -260,7 +337,9 @@ def _counts(words: list[str], at: int, used: int) -> bool:
     following = words[at + used] if at + used < len(words) else ""
     if word == "one" and used == 1 and following in ("of", "by", "that", "can", "has", "is", "MAY", "NEED", ""):
         return False
-    return not (word in ("a", "an") and words[at + 1] in ("second", "third") and used == 2 and following not in ("", "and"))
+    return not (
+        word in ("a", "an") and words[at + 1] in ("second", "third") and used == 2 and following not in ("", "and")
+    )
 
 
 def _worded(chunk: _Chunk, *, opening: bool) -> list[Token]:
@@ -269,7 +348,7 @@ def _worded(chunk: _Chunk, *, opening: bool) -> list[Token]:
         return [Token(surface=word, key=word, sort=Sort.MARK, weight=0, ends=ends)]
     if word == "=":
         return [Token(surface=word, key=word, sort=Sort.MARK, weight=0)]
-    if word in lexicon.STOP_WORDS:
+    if word in lexicon.STOP_WORDS and original not in _METHODS:
         return [Token(surface=word, key=word, sort=Sort.STOP, weight=0, ends=ends)]
     sort = _sort_of(word, original)
     if sort is Sort.WORD:
@@ -292,11 +371,20 @@ def _sort_of(word: str, original: str) -> Sort:
         return Sort.DAY
     if word in lexicon.BOOLEANS:
         return Sort.BOOLEAN
+    if word in _ZONES or _ZONE.fullmatch(word):
+        return Sort.ZONE
+    if original in _METHODS:
+        return Sort.NAME
     if original.isalpha():
-        return Sort.NAME if _CAMEL.search(original) else Sort.WORD
+        return Sort.NAME if _CAMEL.search(original) and concept_of(word).key == stem(word) else Sort.WORD
     if word.startswith("#") and len(word) > 1:
         return Sort.CHANNEL
-    for pattern, sort in ((_REGION, Sort.REGION), (_VERSION, Sort.VERSION), (_ADDRESS, Sort.ADDRESS), (_PATH, Sort.PATH)):
+    for pattern, sort in (
+        (_REGION, Sort.REGION),
+        (_VERSION, Sort.VERSION),
+        (_ADDRESS, Sort.ADDRESS),
+        (_PATH, Sort.PATH),
+    ):
         if pattern.fullmatch(word):
             return sort
     if _CJK.search(word):
@@ -314,7 +402,9 @@ def _plain(word: str, original: str, ends: str, *, opening: bool) -> list[Token]
     concept = concept_of(word)
     proper = original[:1].isupper() and not opening
     weight = concept.weight * (1.3 if proper else 1.0)
-    return [Token(surface=word, key=concept.key, sort=Sort.WORD, sign=concept.sign, weight=weight, proper=proper, ends=ends)]
+    return [
+        Token(surface=word, key=concept.key, sort=Sort.WORD, sign=concept.sign, weight=weight, proper=proper, ends=ends)
+    ]
 
 
 __all__ = ["NUMBER_WORDS", "TOKENS_PER_TEXT", "UNITS", "Sort", "Token", "tokens_of"]

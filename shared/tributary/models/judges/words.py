@@ -54,10 +54,9 @@ def _without_inflection(word: str) -> str:
 
 
 def _without_suffix(word: str) -> str:
-    for ending, least in (("ment", 4), ("ness", 4), ("ly", 4), ("al", 6)):
+    for ending, least in (("ly", 4), ("ment", 4), ("ness", 4), ("al", 6)):
         if word.endswith(ending) and len(word) - len(ending) >= least:
             word = word[: -len(ending)]
-            break
     if word.endswith(("sion", "tion")) and len(word) >= 6:
         word = word[:-3]
     if word.endswith("e") and len(word) > 2:
@@ -77,7 +76,10 @@ def _concepts() -> dict[str, Concept]:
         key = stem(plus[0])
         for sign, words in ((1, plus), (-1, minus)):
             for word in words:
-                put(word, Concept(key=key, sign=sign, weight=1.0))
+                put(word, Concept(key=key, sign=sign, weight=0.3 if word in _LIGHT_SURFACES else 1.0))
+    for word, verb in (("failure", "fail"), ("failures", "fail"), ("success", "succeed"), ("unavailability", "unavailable")):
+        # As nouns they name what may happen, and assert nothing: "in the event of a failure".
+        table[word] = Concept(key=table[stem(verb)].key, sign=0, weight=1.0)
     for line in lexicon.SYNONYMS.strip().splitlines():
         group = line.split()
         key = stem(group[0])
@@ -87,6 +89,7 @@ def _concepts() -> dict[str, Concept]:
     return table
 
 
+_LIGHT_SURFACES = frozenset(lexicon.LIGHT.split())
 _LIGHT = frozenset(stem(word) for word in lexicon.LIGHT.split())
 _VAGUE = frozenset(stem(word) for word in lexicon.VAGUE.split())
 _CONCEPTS = _concepts()
@@ -110,4 +113,7 @@ ATTRIBUTES = frozenset(concept_of(word).key for word in lexicon.ATTRIBUTES.split
 VERBS = frozenset(stem(word) for word in lexicon.VERBS.split())
 IMPERATIVES = frozenset(lexicon.IMPERATIVES.split())
 FUNCTIONAL = frozenset(concept_of(word).key for word in lexicon.FUNCTIONAL_VERBS.split())
+NEGATING = frozenset(concept_of(word).key for word in lexicon.NEGATING_AXES.split())
+MULTIPLE = frozenset(concept_of(word).key for word in lexicon.MULTIPLE_VERBS.split())
+NOUNISH = frozenset(stem(word) for word in lexicon.NOUNISH.split())
 CHOOSING = frozenset(concept_of(word).key for word in lexicon.CHOOSING_VERBS.split())

@@ -1,4 +1,4 @@
-"""What the embedded PostgreSQL refuses, and what it says then; what root's server may pass and read."""
+"""What the embedded PostgreSQL is like, what it refuses, and what root's server may pass and read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tributary.core.errors import BadSetting, Corrupt, TributaryError, Unavailable
@@ -205,6 +206,51 @@ def test_an_owner_with_an_odd_name_is_quoted_in_the_rules(tmp_path: Path) -> Non
     layout.run.mkdir()
     write_rules(layout, Account(uid=1, gid=1, owner='CORP\\an "n" b', switched=False))
     assert (layout.run / "ident.conf").read_text() == 'owner "CORP\\an ""n"" b" all\n'
+
+
+@pytest.mark.parametrize("major", [16, 18])
+def test_pgvector_works_on_each_major_version(tmp_path: Path, major: int) -> None:
+    with EmbeddedPostgres.join(tmp_path, major=major, fast=True) as postgres:
+        assert postgres.server_version.split(".")[0] == str(major)
+        with psycopg.connect(postgres.url()) as connection:
+            connection.execute("CREATE EXTENSION vector")
+            row = connection.execute("SELECT '[3,4]'::vector <-> '[0,0]'::vector").fetchone()
+        assert row == (5.0,)
+        assert ask(postgres, "SHOW server_encoding") == "UTF8"
+        assert ask(postgres, "SHOW data_checksums") == "on"
+    other = 34 - major
+    with pytest.raises(BadSetting, match=f"holds data of PostgreSQL {major} and none of {other}"):
+        EmbeddedPostgres.join(tmp_path, major=other)
+    (tmp_path / f"postgres-{major}").rename(tmp_path / f"postgres-{other}")
+    with pytest.raises(BadSetting, match=f"holds data of PostgreSQL {major}, not {other}"):
+        EmbeddedPostgres.join(tmp_path, major=other)
+
+
+def test_a_server_is_durable_unless_it_is_asked_not_to_be(tmp_path: Path) -> None:
+    for fast, said in ((False, "on"), (True, "off")):
+        with EmbeddedPostgres.join(tmp_path, fast=fast, settings={"work_mem": "5MB"}) as postgres:
+            assert {ask(postgres, f"SHOW {name}") for name in ("fsync", "synchronous_commit", "full_page_writes")} == {
+                said
+            }
+            assert ask(postgres, "SHOW work_mem") == "5MB"
+
+
+def test_the_server_knows_none_of_our_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    monkeypatch.setenv("PGPORT", "6543")
+    with EmbeddedPostgres.join(tmp_path, fast=True) as postgres, psycopg.connect(postgres.url()) as connection:
+        connection.execute("CREATE TEMP TABLE environment (line text)")
+        connection.execute("COPY environment FROM PROGRAM 'env'")
+        lines = [str(row[0]) for row in connection.execute("SELECT line FROM environment")]
+    assert any(line.startswith("PATH=") for line in lines)
+    assert not [line for line in lines if "secret" in line]
+
+
+def ask(postgres: EmbeddedPostgres, query: str) -> str:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        row = connection.execute(query.encode()).fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 def _acl(folder: Path) -> dict[tuple[int, int], int]:

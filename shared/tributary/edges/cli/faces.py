@@ -1,0 +1,51 @@
+"""The parts of the service, the operator's side and the gateway that the commands use, as types. Nothing imports it to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tributary.access.operator import NewTribe, Tribe
+from tributary.core.agent import Agent, NewToken, Role
+from tributary.edges.gateway import Started
+from tributary.edges.lambda_http.port import MemoryFace
+
+
+class OperatorFace(Protocol):
+    """The part of `access.operator.Operator` that the commands use."""
+
+    def migrate(self) -> object: ...
+
+    def migration_sql(self) -> str: ...
+
+    def create_tribe(self, name: str, *, curator: str = "curator") -> NewTribe: ...
+
+    def tribes(self) -> Sequence[Tribe]: ...
+
+    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = 365) -> NewToken: ...
+
+    def agents(self, tribe: str) -> Sequence[Agent]: ...
+
+    def revoke_agent(self, tribe: str, name: str) -> Agent: ...
+
+    def build_index(self, tribe: str) -> bool: ...
+
+
+class ServedMemory(MemoryFace, Protocol):
+    """The memory that `serve` puts behind the gateway."""
+
+    def warm(self) -> None: ...
+
+
+class Gateway(Protocol):
+    """Serves `memory` until it is told to stop; calls `started` once it accepts requests."""
+
+    def __call__(
+        self,
+        memory: MemoryFace,
+        *,
+        host: str,
+        port: int,
+        cors_origins: Sequence[str],
+        started: Callable[[Started], None],
+    ) -> None: ...

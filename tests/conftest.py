@@ -1,0 +1,104 @@
+"""One PostgreSQL server a session, one migrated template, a copy of it for each test that asks.
+
+TRIBUTARY_TEST_POSTGRES chooses the server: 16 or 18 (embedded, 18 by default) or the URL of a superuser's login.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tests.tribes import Tribal, open_tribal
+
+TEMPLATE = "tributary_template"
+CHOSEN = os.environ.pop("TRIBUTARY_TEST_POSTGRES", "18")
+
+
+def pytest_report_header() -> str:
+    return f"PostgreSQL: {CHOSEN if CHOSEN.isdigit() else 'by URL'}"
+
+
+@pytest.fixture(autouse=True)
+def _scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads the settings, databases or credentials of whoever runs it."""
+    for name in list(os.environ):
+        if name.startswith(("TRIBUTARY_", "PG", "AWS_")) or name == "DATABASE_URL":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """A superuser's URL of the server under test."""
+    if not CHOSEN.isdigit():
+        yield CHOSEN
+        return
+    from tributary.store.embedded import EmbeddedPostgres
+
+    with (
+        tempfile.TemporaryDirectory(prefix="tributary-test-", ignore_cleanup_errors=True) as home,
+        EmbeddedPostgres.join(Path(home), major=int(CHOSEN), fast=True) as server,
+    ):
+        yield server.url()
+
+
+@pytest.fixture(scope="session")
+def template(server_url: str) -> str:
+    """The name of a migrated database that tests copy."""
+    from tributary.store import Target
+    from tributary.store.migrate import migrate
+
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(TEMPLATE)))
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+    migrate(Target(url=database_at(server_url, TEMPLATE)))
+    return TEMPLATE
+
+
+@pytest.fixture
+def empty_database_url(server_url: str) -> Iterator[str]:
+    """A superuser's URL of a new database without our schema."""
+    yield from _new_database(server_url, "template1")
+
+
+@pytest.fixture
+def database_url(server_url: str, template: str) -> Iterator[str]:
+    """A superuser's URL of a new, migrated database."""
+    yield from _new_database(server_url, template)
+
+
+@pytest.fixture
+def tribal(database_url: str) -> Iterator[Tribal]:
+    """A tribe with a memory over a database of its own."""
+    with open_tribal(database_url) as opened:
+        yield opened
+
+
+def database_at(url: str, database: str) -> str:
+    """Returns `url` with another database in it."""
+    parts = conninfo_to_dict(url)
+    if parts.get("host", "").startswith("/"):
+        return f"postgresql://{parts.get('user', 'postgres')}@/{database}?host={parts['host']}&port={parts.get('port', 5432)}"
+    password = f":{parts['password']}" if parts.get("password") else ""
+    return f"postgresql://{parts['user']}{password}@{parts['host']}:{parts.get('port', 5432)}/{database}"
+
+
+def _new_database(server_url: str, template: str) -> Iterator[str]:
+    name = f"test_{uuid.uuid4().hex}"
+    admin = make_conninfo(server_url)
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
+        )
+    try:
+        yield database_at(server_url, name)
+    finally:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -1,0 +1,163 @@
+"""Each sample event through the function's app and through the gateway, as HTTP, is answered alike."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from tests.contract.samples import LEARN, UNKNOWN_LESSON, Context, bearer
+from tests.contract.stand_in import WRITER, StandIn, lesson_of
+from tributary.contract.models import LearnRequest
+from tributary.contract.routes import ROUTES
+from tributary.core import ids
+from tributary.edges.gateway.event import HttpRequest, to_authorizer_event, to_event
+from tributary.edges.lambda_http.app import App
+from tributary.edges.lambda_http.authorizer import authorize
+from tributary.edges.lambda_http.port import Event
+from tributary.edges.lambda_http.routing import find
+from tributary.edges.lambda_http.translate import draft
+
+EVENTS = Path(__file__).parents[2] / "events"
+HTTP_EVENTS = sorted(path for function in ("recall", "learn") for path in (EVENTS / function).glob("*.json"))
+
+_VARYING = re.compile(r"(?:les|dec|rcp|dis)_[0-9a-f]{32}|\b[0-9a-f]{32}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=confidence\":)[\d.e-]+")
+
+
+def named(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def load(path: Path) -> Event:
+    event: Event = json.loads(path.read_text(encoding="utf-8"))
+    return event
+
+
+def sent(api: httpx.Client, event: Event) -> httpx.Response:
+    """Sends over HTTP the request that the event was made of."""
+    body = event.get("body") or ""
+    content = base64.b64decode(body) if event["isBase64Encoded"] else body.encode()
+    own = {"host", "content-length"}
+    headers = {name: value for name, value in event["headers"].items() if name not in own and not name.startswith("x-")}
+    if "cookies" in event:
+        headers["cookie"] = "; ".join(event["cookies"])
+    if event["isBase64Encoded"]:
+        headers["content-type"] = "application/json"
+    query = f"?{event['rawQueryString']}" if event["rawQueryString"] else ""
+    method = event["requestContext"]["http"]["method"]
+    return api.request(method, quote(event["rawPath"]) + query, content=content or None, headers=headers)
+
+
+def settled(body: str) -> str:
+    """Returns a reply without what differs from one to the next."""
+    return _VARYING.sub("*", body)
+
+
+@pytest.fixture
+def knowing(memory: StandIn) -> StandIn:
+    """The memory with the lesson that the events speak of."""
+    lesson = lesson_of(draft(LearnRequest.model_validate(LEARN)), WRITER)
+    memory.kept[ids.parse(ids.Prefix.LESSON, UNKNOWN_LESSON, field="id")] = lesson
+    return memory
+
+
+@pytest.mark.parametrize("path", HTTP_EVENTS, ids=named)
+def test_function_and_gateway_answer_a_sample_event_alike(api: httpx.Client, knowing: StandIn, path: Path) -> None:
+    event = load(path)
+    by_function = App(path.parent.name, lambda: knowing)(event, Context())
+    asked_by_function = [(call.name, without_deadline(call.given)) for call in knowing.calls]
+    knowing.calls.clear()
+    if "learn" in path.stem:
+        knowing.kept.popitem()
+    over_http = sent(api, event)
+    assert over_http.status_code == by_function["statusCode"]
+    assert settled(over_http.text) == settled(by_function["body"])
+    own = {"date", "content-length"}
+    assert {name: settled(value) for name, value in over_http.headers.items() if name not in own} == {
+        name.lower(): settled(value) for name, value in by_function["headers"].items()
+    }
+    asked = [(call.name, without_deadline(call.given)) for call in knowing.calls if call.name != "authenticate"]
+    assert asked == asked_by_function
+
+
+def without_deadline(given: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in given.items() if name != "deadline_s"}
+
+
+EXPECTED = {
+    "learn/forbidden": 403,
+    "learn/invalid": 400,
+    "learn/unauthenticated": 401,
+    "recall/unauthenticated": 401,
+    "recall/unknown-parameter": 400,
+    "recall/unknown-route": 404,
+    "recall/wrong-method": 405,
+}
+
+
+@pytest.mark.parametrize("path", HTTP_EVENTS, ids=named)
+def test_sample_event_shows_what_its_name_says(knowing: StandIn, path: Path) -> None:
+    response = App(path.parent.name, lambda: knowing)(load(path), Context())
+    assert response["statusCode"] == EXPECTED.get(named(path), 200)
+
+
+def test_every_route_has_a_sample_event() -> None:
+    keys = {load(path)["routeKey"] for path in HTTP_EVENTS}
+    assert keys >= {f"{route.method} {route.path}" for route in ROUTES}
+
+
+@pytest.mark.parametrize("path", HTTP_EVENTS, ids=named)
+def test_gateway_makes_events_of_the_same_shape_as_api_gateway(path: Path) -> None:
+    event = load(path)
+    http = event["requestContext"]["http"]
+    cookies = [("cookie", "; ".join(event["cookies"]))] if "cookies" in event else []
+    body = event.get("body") or ""
+    request = HttpRequest(
+        method=http["method"],
+        path=event["rawPath"],
+        query_string=event["rawQueryString"],
+        headers=(*event["headers"].items(), *cookies),
+        protocol=http["protocol"],
+        source_ip=http["sourceIp"],
+        body=base64.b64decode(body) if event["isBase64Encoded"] else body.encode(),
+    )
+    made = to_event(request, find(http["method"], event["rawPath"]), request_id="x", at=datetime.fromtimestamp(1772366400, UTC))
+    assert set(made) == set(event)
+    assert set(made["requestContext"]) == set(event["requestContext"]) - {"authorizer"}
+    assert made["requestContext"]["http"] == http
+    assert made["requestContext"]["time"] == event["requestContext"]["time"]
+    assert made["requestContext"]["timeEpoch"] == event["requestContext"]["timeEpoch"]
+    for key in (
+        "version",
+        "routeKey",
+        "rawPath",
+        "rawQueryString",
+        "headers",
+        "cookies",
+        "queryStringParameters",
+        "pathParameters",
+    ):
+        assert made.get(key) == event.get(key)
+
+
+def test_authorizer_knows_its_sample_events(memory: StandIn) -> None:
+    known = authorize(load(EVENTS / "authorizer" / "known.json"), lambda: memory)
+    unknown = authorize(load(EVENTS / "authorizer" / "unknown.json"), lambda: memory)
+    assert known["context"]["role"] == "reader"
+    assert unknown == {"isAuthorized": True, "context": {}}
+
+
+def test_authorizer_event_of_the_gateway_has_the_shape_of_api_gateways() -> None:
+    sample = load(EVENTS / "authorizer" / "known.json")
+    event = load(EVENTS / "recall" / "recall.json")
+    del event["requestContext"]["authorizer"], event["cookies"]
+    made = to_authorizer_event(event)
+    assert set(made) == set(sample)
+    assert made["identitySource"] == [bearer("reader")["Authorization"]]
+    assert made["type"] == "REQUEST"

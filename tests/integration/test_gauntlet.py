@@ -1,0 +1,95 @@
+"""The whole demo, over a real server with a real database and real embeddings."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from evals.gauntlet.results import DemoReport
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def demo(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Yields the running demo, whose temporary files go into `folder`."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evals.gauntlet", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder), "COLUMNS": "140"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "t"
+    made.mkdir()
+    return made
+
+
+def left_behind(folder: Path) -> list[str]:
+    """Returns what still runs in, or on, the demo's folder, and what still lies there."""
+    processes = []
+    for process in psutil.process_iter():
+        try:
+            if str(folder) in " ".join([*process.cmdline(), process.cwd()]):
+                processes.append(f"{process.pid} {process.name()}")
+        except psutil.Error:
+            continue
+    return processes + [str(path) for path in folder.iterdir()]
+
+
+def test_agent_b_walks_into_no_trap_and_the_controls_into_all(folder: Path, tmp_path: Path) -> None:
+    plot = tmp_path / "steps.png"
+    with demo(folder, "--json", "--plot", str(plot)) as process:
+        printed, said = process.communicate()
+    assert process.returncode == 0, said
+    report = DemoReport.model_validate_json(printed)
+    assert [claim for claim in report.claims if not claim.holds] == []
+    assert [len(agent.traps_hit) for agent in report.agents] == [4, 0, 4, 4]
+    assert report.second.steps < report.first.steps
+    assert {citation.lesson for citation in report.second.citations} == {lesson.lesson for lesson in report.first.learned}
+    assert all(citation.after > citation.before for citation in report.second.citations)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert left_behind(folder) == []
+
+
+def test_the_tables_of_another_world_are_printed_and_hold_too(folder: Path) -> None:
+    with demo(folder, "--seed", "11") as process:
+        printed, said = process.communicate()
+    assert process.returncode == 0, said
+    assert "One service to roll out, four traps (seed 11)" in printed
+    assert printed.count("yes, worked") == 4
+    assert "FAILS" not in printed
+    assert left_behind(folder) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_demo_leaves_nothing_behind(folder: Path, number: signal.Signals) -> None:
+    with demo(folder) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "agent-a starts" in line:
+                break
+        assert left_behind(folder) != []
+        process.send_signal(number)
+        process.communicate()
+    assert process.returncode == 130
+    assert left_behind(folder) == []

@@ -1,0 +1,94 @@
+"""A tribe to test with: a memory over one database, agents of each role, and shorthands for lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row
+
+from tests.doubles import SetClock, WordScreen
+from tributary.core.agent import Principal, Role
+from tributary.core.decision import Learned
+from tributary.core.lesson import Draft, How, Source
+from tributary.core.ports import Embedder, Judge, Screen
+from tributary.core.requests import Question, Recalled
+from tributary.models.embedders import HashedEmbedder
+from tributary.service import Memory, Settings, open_memory, open_operator
+from tributary.service.wiring import Adapters
+
+SEEN = Source(how=How.OBSERVED, ref="run:1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tribal:
+    """`url` is a superuser's, to look behind the product's back."""
+
+    url: str
+    memory: Memory
+    tribe_id: UUID
+    name: str
+    curator: Principal
+    curator_token: str
+    clock: SetClock
+    settings: Settings
+    adapters: Adapters
+
+    def agent(self, name: str, role: Role = Role.WRITER) -> Principal:
+        """Makes an agent and returns what its token authenticates as."""
+        return self.memory.authenticate(self.token(name, role))
+
+    def token(self, name: str, role: Role = Role.WRITER) -> str:
+        with open_operator(self.settings, adapters=self.adapters) as operator:
+            return operator.create_agent(self.name, name, role).secret
+
+    def learn(self, agent: Principal, text: str, situation: str = "operating the service", **fields: object) -> Learned:
+        draft = Draft(text=text, situation=situation, source=SEEN)
+        return self.memory.learn(agent, replace(draft, **fields))  # type: ignore[arg-type]  # the test's own keywords
+
+    def recall(self, query: str, **fields: object) -> Recalled:
+        return self.memory.recall(self.curator, replace(Question(query=query), **fields))  # type: ignore[arg-type]  # as above
+
+    def rows(self, query: str, *parameters: object) -> list[dict[str, object]]:
+        """Reads the database as a superuser; `$tribe`-less on purpose: tests say what they look at."""
+        with psycopg.connect(self.url, autocommit=True, row_factory=dict_row) as connection:
+            cursor = connection.execute(query.encode(), parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def status_counts(self) -> dict[str, int]:
+        """Returns how many lessons stand how, counted from the lessons themselves."""
+        found = self.rows("SELECT status, count(*) AS n FROM tributary.lesson WHERE tribe_id = %s GROUP BY 1", self.tribe_id)
+        return {str(row["status"]): int(str(row["n"])) for row in found}
+
+
+@contextmanager
+def open_tribal(
+    url: str,
+    *,
+    name: str = "tribe",
+    embedder: Embedder | None = None,
+    judge: Judge | None = None,
+    screen: Screen | None = None,
+    **settings: object,
+) -> Iterator[Tribal]:
+    """Makes a tribe in the migrated database at `url` and opens a memory on it."""
+    clock = SetClock()
+    adapters = Adapters(embedder=embedder or HashedEmbedder(), judge=judge, screen=screen or WordScreen(), now=clock)
+    chosen = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url, "connections": 40, **settings})
+    with open_operator(chosen, adapters=adapters) as operator:
+        made = operator.create_tribe(name)
+    with open_memory(chosen, adapters=adapters) as memory:
+        yield Tribal(
+            url=url,
+            memory=memory,
+            tribe_id=made.tribe.tribe_id,
+            name=name,
+            curator=memory.authenticate(made.token.secret),
+            curator_token=made.token.secret,
+            clock=clock,
+            settings=chosen,
+            adapters=adapters,
+        )
