@@ -73,7 +73,9 @@ def _say(line: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m evals.gauntlet.agent", description="Runs one agent through the gauntlet.")
+    parser = argparse.ArgumentParser(
+        prog="python -m evals.gauntlet.agent", description="Runs one agent through the gauntlet."
+    )
     parser.add_argument("--seed", type=int, required=True, help="the world to work in; the agent itself never sees it")
     parser.add_argument("--name", required=True, help="how the report calls this agent")
     parser.add_argument("--run", default="gauntlet", help="names this run in the sources of what is learned")

@@ -44,7 +44,14 @@ def run_demo(seed: int, server: Server, *, say: Say) -> DemoReport:
 
 def run_agent(name: str, seed: int, server: Server, seat: Seat | None, *, say: Say) -> AgentReport:
     """Runs one agent to its end; without a seat at a tribe it works without memory. Raises ProcessFailed when it fails."""
-    arguments = ["--seed", str(seed), "--name", name, "--run", f"gauntlet-{seed}-{name.replace(': ', '-').replace(' ', '-')}"]
+    arguments = [
+        "--seed",
+        str(seed),
+        "--name",
+        name,
+        "--run",
+        f"gauntlet-{seed}-{name.replace(': ', '-').replace(' ', '-')}",
+    ]
     environment = dict(server.environment)
     if seat is None:
         arguments.append("--no-recall")

@@ -49,7 +49,7 @@ class Server:
 def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
     """Yields a server that started empty, and takes it away again with all that it kept.
 
-    Raises ProcessFailed, with the last of its log, when it does not start.
+    Raises ProcessFailed when it does not start; a failure of what uses it is raised again with the end of the server's log.
     """
     with tempfile.TemporaryDirectory(prefix="tributary-gauntlet-") as folder:
         home, log = Path(folder) / "home", Path(folder) / "server.log"
@@ -66,7 +66,10 @@ def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
         ):
             url = _address(process, log)
             say(f"it listens at {url}")
-            yield Server(url=url, environment=environment)
+            try:
+                yield Server(url=url, environment=environment)
+            except ProcessFailed as error:
+                raise ProcessFailed(f"{error}\nThe server's log ends so:\n{_tail_of(log)}") from error
             say("stopping the server")
 
 
@@ -78,9 +81,12 @@ def _address(process: subprocess.Popen[str], log: Path) -> str:
     except ValueError:
         document = None
     if not isinstance(document, dict):
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        raise ProcessFailed(f"`tributary serve` did not start:\n{tail(lines)}")
+        raise ProcessFailed(f"`tributary serve` did not start:\n{_tail_of(log)}")
     return _text(document, "url")
+
+
+def _tail_of(log: Path) -> str:
+    return tail(log.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
 def _text(document: dict[str, object], name: str) -> str:

@@ -235,6 +235,7 @@ def test_what_went_wrong_inside_stays_inside(
         response = api.get("/health")
     assert response.status_code == 500
     assert "secret-detail" not in response.text
+    assert response.json()["detail"].endswith("; the server's log tells more under the operation's id.")
     assert response.json()["operation"] == response.headers["x-operation-id"]
     failed = [record for record in caplog.records if record.getMessage() == "request.failed"]
     assert [record.__dict__["fields"]["operation"] for record in failed] == [response.headers["x-operation-id"]]

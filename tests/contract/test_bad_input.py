@@ -183,6 +183,7 @@ BAD_QUERIES = [
         "must be one of active, pending, disputed, quarantined, superseded, retired, evicted, erased, any",
     ),
     ("/v1/lessons?before=", "before", "must not be empty or contain the NUL character"),
+    (f"/v1/lessons?before={'x' * 201}", "before", "must have at most 200 characters"),
     ("/v1/lessons?before=%00", "before", "must not be empty or contain the NUL character"),
     ("/v1/lessons?colour=red", "colour", "is no parameter of this route"),
     (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # it ships no types
 import pytest
 
 from evals.gauntlet.results import DemoReport

@@ -39,8 +39,10 @@ class FakeOperator:
     tokens: dict[str, Principal] = field(default_factory=dict)
     migrated: int = 0
     failure: Exception | None = None
+    when_migrating: Callable[[], None] = lambda: None
 
     def migrate(self) -> None:
+        self.when_migrating()
         if self.failure is not None:
             raise self.failure
         self.migrated += 1

@@ -107,17 +107,18 @@ def test_json_on_standard_output_is_pure_even_when_others_speak(environment: dic
     assert json.loads(failed.stderr)["error"]["code"] == "unauthenticated"
 
 
-def test_a_reader_that_goes_away_ends_the_command_quietly(environment: dict[str, str], tribe: Tribe) -> None:
+@pytest.mark.parametrize("command", [("version",), ("lessons", "--limit", "100")], ids=["short output", "long output"])
+def test_a_reader_that_goes_away_ends_the_command_quietly(
+    environment: dict[str, str], tribe: Tribe, command: tuple[str, ...]
+) -> None:
     tribe.replies["lessons"] = {"lessons": [lesson(text="x" * 8000)] * 100, "next": None, "receipt": receipt(1)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", RUN, "lessons", "--limit", "100"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.stderr is not None
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait() == 141
+    whole = [sys.executable, "-c", RUN, *command]
+    with subprocess.Popen(whole, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 def test_without_a_server_the_error_says_how_to_start_one(environment: dict[str, str]) -> None:
@@ -173,8 +174,9 @@ def test_a_narrow_terminal_gets_a_list(environment: dict[str, str]) -> None:
 
 
 def test_a_wide_terminal_gets_a_table_of_lessons(environment: dict[str, str], tribe: Tribe) -> None:
-    long: dict[str, Any] = lesson(text="word " * 200)
+    long: dict[str, Any] = lesson(text="[red]x[/red] " + "word " * 200)
     tribe.replies["lessons"] = {"lessons": [long], "next": None, "receipt": receipt(1)}
     shown = on_terminal(environment, 120, "lessons")
     assert ONE in shown.replace("\r\n", "\n")
     assert "..." in shown
+    assert "[red]x[/red]" in shown

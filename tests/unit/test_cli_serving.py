@@ -196,14 +196,14 @@ from pathlib import Path
 from tributary.contract.home import Connection
 from tributary.edges.cli.connection import Lease
 lease = Lease(Path(sys.argv[1]))
-lease.follow(lambda: Connection(url="http://127.0.0.1:9001", token="trb_secret-1"))
+lease.follow(lambda: Connection(url="http://127.0.0.1:9001", token=sys.argv[2]))
 print(lease.held, flush=True)
 sys.stdin.read()
 """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, token: str = "trb_secret-1") -> None:
         environment = {"PYTHONPATH": str(Path(tributary.__file__).parents[1])}
-        command = [sys.executable, "-c", self.PROGRAM, str(home)]
+        command = [sys.executable, "-c", self.PROGRAM, str(home), token]
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.held = self.process.stdout.readline() == "True\n"
@@ -246,10 +246,34 @@ def test_a_server_that_ends_in_good_order_leaves_the_name_to_the_one_that_waits(
 
 def test_a_first_start_beside_a_live_server_of_another_database_leaves_its_name(around: Surroundings, home: Path) -> None:
     home.mkdir(mode=0o700)
-    other = OtherServer(home)
-    result = serve(around, "--json")
-    document = json.loads(result.stdout)
+    other = OtherServer(home, "of-another-database")
+    seen: list[Connection | None] = []
+    around.while_serving = lambda: seen.append(read_connection(home))
+    result = serve(around)
     other.kill()
-    assert document["token"] == "trb_secret-1"
-    assert document["url"] == "http://127.0.0.1:45678"
+    assert seen == [Connection(url="http://127.0.0.1:9001", token="of-another-database")]
     assert list(home.glob("connection-*.json")) == []
+    assert "trb_secret-1" in result.stdout
+    assert "is kept in" not in result.stdout
+
+
+def test_a_first_start_waits_for_another_ones_first_start(around: Surroundings, home: Path) -> None:
+    home.mkdir(mode=0o700)
+    program = """
+import sys, time
+from pathlib import Path
+from tributary.edges.cli.connection import setting_up
+with setting_up(Path(sys.argv[1])):
+    print("holding", flush=True)
+    time.sleep(0.5)
+    Path(sys.argv[1], "done").touch()
+"""
+    environment = {"PYTHONPATH": str(Path(tributary.__file__).parents[1])}
+    command = [sys.executable, "-c", program, str(home)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "holding\n"
+        around.operator.when_migrating = lambda: seen.append((home / "done").exists())
+        seen: list[bool] = []
+        assert serve(around).exit_code == 0
+    assert seen == [True]

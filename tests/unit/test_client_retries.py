@@ -185,7 +185,8 @@ def test_the_budget_bounds_all_tries_together(tribe: Tribe, hands: Hands) -> Non
         memory.recall("q")
     assert hands.now - 1000.0 <= 10.0 + 4.0
     assert allowed[0] == 10.0
-    assert allowed == sorted(allowed, reverse=True)
+    assert allowed[1] < 10.0 - 4.0
+    assert allowed[2] < 10.0 - 8.0
     assert len(allowed) == 3
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -99,6 +100,13 @@ def test_a_vector_does_not_depend_on_its_batch(embedder: Warmable) -> None:
     alone = np.concatenate([matrix(embedder, [text]) for text in TEXTS])
     np.testing.assert_allclose(matrix(embedder, TEXTS), alone, atol=1e-5)
     np.testing.assert_allclose(matrix(embedder, [LONG, *TEXTS, LONG])[1:-1], alone, atol=1e-5)
+
+
+def test_threads_may_share_an_embedder(embedder: Warmable) -> None:
+    expected = matrix(embedder, TEXTS)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: matrix(embedder, TEXTS), range(8)):
+            np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_other_words_give_another_vector(embedder: Warmable) -> None:

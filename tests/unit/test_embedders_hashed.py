@@ -40,9 +40,7 @@ def test_terms_past_the_most_that_a_lesson_indexes_still_count() -> None:
     assert similarity(many, many.replace("word1999", "other")) < 1 - 1e-6
 
 
-@pytest.mark.parametrize(
-    "filler", ["中" * 5000, "a.b" * 2000, "ﷺ" * 2000], ids=["cjk", "one token", "grows under NFKC"]
-)
+@pytest.mark.parametrize("filler", ["中" * 5000, "a.b" * 2000], ids=["cjk", "one token"])
 def test_the_end_of_a_text_without_blanks_still_counts(filler: str) -> None:
     assert similarity(f"{filler} end", f"{filler} other") < 1 - 1e-9
 

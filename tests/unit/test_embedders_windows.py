@@ -67,8 +67,8 @@ def test_batches_hold_each_window_once_within_the_budget_and_little_padding(leng
 
 
 def by_first_token(windows: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:
-    """Stands for a model: a window's vector points along axis 0 or 1 after its first token of text, and is 3 long."""
-    return np.array([[3.0, 0.0] if window[1] == 0 else [0.0, 3.0] for window in windows], dtype=np.float32)
+    """Stands for a model: a window's vector points along axis 0 or 1 after its first token of text, of unequal length."""
+    return np.array([[3.0, 0.0] if window[1] == 0 else [0.0, 7.0] for window in windows], dtype=np.float32)
 
 
 def test_a_long_text_is_the_unit_mean_of_its_unit_windows() -> None:

@@ -13,6 +13,10 @@ from collections.abc import Iterator
 
 TERM_CHARACTERS = 80
 TERMS_PER_LESSON = 400
+RARE_TERMS = 8
+"""How many of a text's rarest terms are looked up."""
+COMMON_FROM = 100
+"""A term that more lessons of a tribe hold than this separates little, and each further holder costs time: it is passed over."""
 
 # Letters and digits, joined inside by . _ - / : @ + =, with leading dashes, slash, dot or at sign kept ("--no-cache").
 _TOKEN = re.compile(r"(?:--?|[/@.$])?\w+(?:[._\-/:@+=]+\w+)*", re.UNICODE)

@@ -10,15 +10,13 @@ from uuid import UUID
 from tributary.core.agent import Role
 from tributary.core.errors import BadSetting
 from tributary.core.outcome import Candidate, Policy
+from tributary.core.terms import COMMON_FROM, RARE_TERMS
 from tributary.learn.commit import Commit, Refused
 from tributary.store import Database, rows, statement
 
 NEAREST = 8
 SAME_SUBJECT = 32
 BY_TERMS = 8
-RARE_TERMS = 8
-COMMON_FROM = 500
-"""A term that more lessons than this hold separates nothing, and would make the look-up slow."""
 
 
 @dataclass(frozen=True, kw_only=True)

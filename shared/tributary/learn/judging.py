@@ -60,8 +60,9 @@ class Bench:
         ]
         try:
             answers = self._judge.judge(self._new, asked, timeout_s=deadline.remaining_s())
-        except ModelFailed as error:
-            log.event(Event.JUDGE_UNAVAILABLE, level=log.WARNING, error=error, judge=self._judge.version)
+        except Exception as error:  # whatever breaks in an adapter, a lesson must not be lost with it
+            level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
+            log.event(Event.JUDGE_UNAVAILABLE, level=level, error=error, judge=self._judge.version)
             answers = ()
         known = {one.lesson_id for one in lessons}
         # an answer about something that was not asked is no answer

@@ -115,9 +115,9 @@ class Learner:
     def _screened(self, draft: Draft) -> ScreenFinding:
         try:
             return self.screen.screen(screened_fields(draft))
-        except ModelFailed as error:
-            # a screen that was set up and cannot run must not let anything through
-            log.event(Event.SCREEN_UNAVAILABLE, level=log.WARNING, error=error, screen=self.screen.version)
+        except Exception as error:  # a screen that cannot run, for whatever reason, must not let anything through
+            level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
+            log.event(Event.SCREEN_UNAVAILABLE, level=level, error=error, screen=self.screen.version)
             return ScreenFinding(screen=self.screen.version, reasons=("screen_unavailable",))
 
     def _settle(

@@ -66,7 +66,7 @@ class Reader:
                     },
                 )
             )
-        lessons = tuple(rows.lesson(one["lesson"]) for one in found["lessons"])
+        lessons = tuple(rows.lesson(one) for one in found["lessons"])
         at = rows.moment(found["at"])
         last = lessons[-1] if found["more"] else None
         filters = {"status": "any" if status is None else status.value, "limit": limit, "before": before, "as_of": _shown(as_of)}
@@ -100,7 +100,7 @@ class Reader:
         return LessonDetail(
             lesson=lesson,
             confidence=_confidences((lesson,), rows.moment(found["at"]))[0],
-            challenges=rows.challenges(found["challenges"]),
+            challenges=rows.challenges(found["challenges"], lesson_id),
             receipt=self._receipt(principal, found, {"as_of": _shown(as_of)}, (lesson,), watch),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -19,7 +19,7 @@ from tributary.core.ports import Embedder
 from tributary.core.ranking import DIGITS, VERSION, Found, Ranked, Ranking, rank
 from tributary.core.receipt import Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
-from tributary.core.terms import terms_of
+from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
 from tributary.recall.moments import tick_and_instant
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
@@ -29,9 +29,32 @@ from tributary.telemetry import Event, log
 
 SMALLEST_POOL = 50
 QUERY_TERMS = 64
-RARE_TERMS = 8
-COMMON_FROM = 500
 LABELS = {Kind.REJECTED_HYPOTHESIS: "tried, did not help"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What the database gave: how it searched, and the pool that it found."""
+
+    header: rows.Document
+    pool: tuple[Found, ...]
+
+    @classmethod
+    def of(cls, records: list[dict[str, Any]]) -> Search:
+        """Reads the rows of `recall_v1`: the header alone in the first, a lesson in each other."""
+        header = records[0]["header"]
+        return cls(header=header, pool=tuple(_found(one, header) for one in records[1:]))
+
+
+def _found(record: rows.Document, header: rows.Document) -> Found:
+    whole = header["term_weight"]
+    return Found(
+        lesson=rows.lesson(record),
+        similarity=rows.similarity(record["cosine_distance"]),
+        term_share=record["term_weight"] / whole if whole else 0.0,
+        subject_matches=record["subject_matches"],
+        challenges=rows.challenges(header["challenges"], record["lesson_id"]),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +83,9 @@ class Recaller:
         with watch.stage("database"):
             found = self._search(principal, question, profile.space_id, embedding)
         with watch.stage("score"):
-            pool, at = _pool(found), rows.moment(found["at"])
             ranking = rank(
-                pool,
-                at=at,
+                found.pool,
+                at=rows.moment(found.header["at"]),
                 floor=self.embedder.space.floor,
                 limit=question.limit,
                 min_confidence=question.min_confidence,
@@ -73,10 +95,10 @@ class Recaller:
         log.event(
             Event.RECALLED,
             receipt=receipt.receipt_id,
-            tick=found["tick"],
+            tick=found.header["tick"],
             hits=len(receipt.hits),
             coverage=receipt.coverage.value,
-            path=found["path"],
+            path=found.header["path"],
             database_ms=watch.ms["database"],
         )
         return Recalled(hits=tuple(_hit(one) for one in ranking.ranked), receipt=receipt)
@@ -90,55 +112,56 @@ class Recaller:
             log.event(Event.RECALL_DEGRADED, level=log.WARNING, error=error, cause="embedder_failed")
             return None
 
-    def _search(self, principal: Principal, question: Question, space_id: int, embedding: str | None) -> rows.Document:
+    def _search(self, principal: Principal, question: Question, space_id: int, embedding: str | None) -> Search:
         tick, instant = tick_and_instant(question.as_of)
-        found = rows.document(
-            self.database.value(
-                statement("recall", "recall"),
-                {
-                    "tribe_id": principal.tribe_id,
-                    "space_id": space_id,
-                    "embedding": embedding,
-                    "terms": list(terms_of(question.query)[:QUERY_TERMS]),
-                    "query_subject": subject_key(question.subject or question.query),
-                    "kinds": [kind.value for kind in question.kinds] or None,
-                    "subject_key": subject_key(question.subject),
-                    "tags": Jsonb(dict(question.tags)),
-                    "pool": max(4 * question.limit, SMALLEST_POOL),
-                    "tick": tick,
-                    "instant": instant,
-                    "now": self.now(),
-                    "rare": RARE_TERMS,
-                    "cap": COMMON_FROM,
-                    "exact_limit": self.exact_limit,
-                },
-            )
+        records = self.database.records(
+            statement("recall", "recall"),
+            {
+                "tribe_id": principal.tribe_id,
+                "space_id": space_id,
+                "embedding": embedding,
+                "terms": list(terms_of(question.query)[:QUERY_TERMS]),
+                "query_subject": subject_key(question.subject or question.query),
+                "kinds": [kind.value for kind in question.kinds] or None,
+                "subject_key": subject_key(question.subject),
+                "tags": Jsonb(dict(question.tags)),
+                "pool": max(4 * question.limit, SMALLEST_POOL),
+                "tick": tick,
+                "instant": instant,
+                "now": self.now(),
+                "rare": RARE_TERMS,
+                "cap": COMMON_FROM,
+                "exact_limit": self.exact_limit,
+            },
         )
-        if question.at_least is not None and found["tick"] < question.at_least:
-            raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {found['tick']}")
+        found = Search.of(records)
+        if question.at_least is not None and found.header["tick"] < question.at_least:
+            stands = found.header["tick"]
+            raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {stands}")
         return found
 
     def _receipt(
         self,
         principal: Principal,
         question: Question,
-        found: rows.Document,
+        found: Search,
         ranking: Ranking,
         watch: Stopwatch,
         *,
         embedded: bool,
     ) -> Receipt:
-        path = None if found["path"] is None else SearchPath(found["path"])
+        header = found.header
+        path = None if header["path"] is None else SearchPath(header["path"])
         coverage, causes = coverage_of(
             Observed(
-                in_scope=found["in_scope"],
-                with_vector=found["with_vector"],
+                in_scope=header["in_scope"],
+                with_vector=header["with_vector"],
                 vector_path=path,
                 embedder_failed=not embedded,
             )
         )
-        unseen = max(0, found["considered"] - len(found["pool"]))
-        excluded = [Exclusion(rule=status, count=count) for status, count in sorted(found["statuses"].items())]
+        unseen = max(0, header["considered"] - len(found.pool))
+        excluded = [Exclusion(rule=status, count=count) for status, count in sorted(header["statuses"].items())]
         excluded += [Exclusion(rule=rule, count=count) for rule, count in sorted(ranking.excluded.items())]
         if unseen:
             excluded.append(Exclusion(rule="outranked", count=unseen))
@@ -146,13 +169,13 @@ class Recaller:
         return self.signer.sign(
             Receipt(
                 receipt_id=new_id(),
-                searched=(_searched(principal, found),),
+                searched=(_searched(principal, header),),
                 query_digest=query_digest(question.query),
                 filters=question.filters(),
                 paths=(*sides, SearchPath.TERMS, SearchPath.SUBJECT),
                 space=self.embedder.space.name if path is not None else None,
                 floor=self.embedder.space.floor,
-                considered=found["considered"],
+                considered=header["considered"],
                 excluded=tuple(excluded),
                 hits=tuple(_scored(one) for one in ranking.ranked),
                 coverage=coverage,
@@ -168,23 +191,8 @@ def query_digest(query: str) -> str:
     return hashlib.sha256(query.encode()).hexdigest()
 
 
-def _searched(principal: Principal, found: rows.Document) -> Searched:
-    at: datetime = rows.moment(found["at"])
-    return Searched(tribe=principal.tribe_id, tick=found["tick"], at=at, settled=found["settled"])
-
-
-def _pool(found: rows.Document) -> list[Found]:
-    whole = found["term_weight"]
-    return [
-        Found(
-            lesson=rows.lesson(one["lesson"]),
-            similarity=rows.similarity(one["cosine_distance"]),
-            term_share=one["term_weight"] / whole if whole else 0.0,
-            subject_matches=one["subject_matches"],
-            challenges=rows.challenges(one["challenges"]),
-        )
-        for one in found["pool"]
-    ]
+def _searched(principal: Principal, header: rows.Document) -> Searched:
+    return Searched(tribe=principal.tribe_id, tick=header["tick"], at=rows.moment(header["at"]), settled=header["settled"])
 
 
 def _hit(ranked: Ranked) -> Hit:

@@ -13,6 +13,8 @@ from tributary.store import statement
 EXACT_LIMIT = 10_000
 """Believed vectors up to which a tribe is scanned exactly: complete, and about as fast as an index there."""
 
+BUILD_MEMORY = "512MB"
+
 
 def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT) -> bool:
     """Builds the tribe's index CONCURRENTLY when it has outgrown exact search, and tells whether it has one now.
@@ -29,12 +31,14 @@ def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: 
     if vectors <= exact_limit:
         return False
     index = sql.Identifier("tributary", name)
+    connection.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'")  # a graph that outgrows it is built many times slower
     if valid is not None:
         connection.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(index))
     connection.execute(
         sql.SQL(
             "CREATE INDEX CONCURRENTLY {name} ON tributary.lesson_vector"
             " USING hnsw ((embedding::public.halfvec({dimension})) public.halfvec_cosine_ops)"
+            " WITH (m = 16, ef_construction = 200)"
             " WHERE tribe_id = {tribe_id} AND space_id = {space_id} AND believed"
         ).format(
             name=sql.Identifier(name),

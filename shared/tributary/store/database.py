@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import Any, LiteralString, TypeVar
 
 import psycopg
+from psycopg.rows import RowFactory, dict_row, tuple_row
 
 from tributary.core.errors import Overloaded, Unavailable
 from tributary.store import failures
@@ -22,6 +23,7 @@ from tributary.telemetry import Event, log
 ATTEMPTS = 4
 BACKOFF_S = 0.05
 Parameters = Mapping[str, object]
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +59,22 @@ class Database:
         rows = self.rows(query, parameters)
         return rows[0][0] if rows else None
 
-    def rows(self, query: LiteralString, parameters: Parameters) -> list[tuple[object, ...]]:
+    def records(self, query: LiteralString, parameters: Parameters) -> list[dict[str, Any]]:
+        """Runs a statement as `value` does, and returns all its rows by column name."""
+        return self._run(query, parameters, dict_row)
+
+    def rows(self, query: LiteralString, parameters: Parameters) -> list[tuple[Any, ...]]:
         """Runs a statement as `value` does, and returns all its rows."""
+        return self._run(query, parameters, tuple_row)
+
+    def close(self) -> None:
+        self._closed = True
+        self._drop_idle()
+
+    def _run(self, query: LiteralString, parameters: Parameters, factory: RowFactory[Row]) -> list[Row]:
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return self._once(query, parameters)
+                return self._once(query, parameters, factory)
             except psycopg.Error as error:
                 if attempt == ATTEMPTS or not failures.worth_retrying(error):
                     if isinstance(mapped := failures.translate(error), Unavailable):
@@ -73,17 +86,13 @@ class Database:
                 time.sleep(random.uniform(0, BACKOFF_S * 2**attempt))  # noqa: S311  (jitter, no secret)
         raise AssertionError("unreachable")
 
-    def close(self) -> None:
-        self._closed = True
-        self._drop_idle()
-
-    def _once(self, query: LiteralString, parameters: Parameters) -> list[tuple[object, ...]]:
+    def _once(self, query: LiteralString, parameters: Parameters, factory: RowFactory[Row]) -> list[Row]:
         if not self._places.acquire(timeout=self._wait_s):
             raise Overloaded("every database connection of this process is busy; try again")
         try:
             connection = self._borrow()
             try:
-                cursor = connection.execute(query, parameters)
+                cursor = connection.cursor(row_factory=factory).execute(query, parameters)
                 result = cursor.fetchall() if cursor.description is not None else []
             except BaseException:
                 if connection.broken or connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:

@@ -1,4 +1,4 @@
-"""From the JSON documents of the schema's functions to the words of core."""
+"""From what the schema's functions give, rows or JSON documents, to the words of core."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ def document(value: object) -> Document:
     return cast(Document, value)
 
 
-def moment(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(UTC)
+def moment(value: str | datetime) -> datetime:
+    """Returns an instant in UTC from a column's value or a document's text."""
+    return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
 
 
-def moment_or_none(text: str | None) -> datetime | None:
-    return None if text is None else moment(text)
+def moment_or_none(value: str | datetime | None) -> datetime | None:
+    return None if value is None else moment(value)
 
 
 def role(text: str | None) -> Role:
@@ -38,14 +39,19 @@ def role(text: str | None) -> Role:
     return Role(text)
 
 
-def uuid_or_none(text: str | None) -> UUID | None:
-    return None if text is None else UUID(text)
+def uuid(value: str | UUID) -> UUID:
+    return UUID(value) if isinstance(value, str) else value
+
+
+def uuid_or_none(value: str | UUID | None) -> UUID | None:
+    return None if value is None else uuid(value)
 
 
 def lesson(row: Document) -> Lesson:
+    """Returns a lesson from a `lesson_row`: as a row by column name, or as its JSON."""
     return Lesson(
-        lesson_id=UUID(row["lesson_id"]),
-        agent_id=UUID(row["agent_id"]),
+        lesson_id=uuid(row["lesson_id"]),
+        agent_id=uuid(row["agent_id"]),
         agent_name=row["agent_name"],
         kind=Kind(row["kind"]),
         status=Status(row["status"]),
@@ -60,11 +66,11 @@ def lesson(row: Document) -> Lesson:
         valid_from=moment_or_none(row["valid_from"]),
         valid_until=moment_or_none(row["valid_until"]),
         keep_until=moment_or_none(row["keep_until"]),
-        learned=_instant(row["learned"]),
-        activated=None if row["activated"] is None else _instant(row["activated"]),
-        deactivated=None if row["deactivated"] is None else _instant(row["deactivated"]),
+        learned=Instant(tick=row["learned_tick"], at=moment(row["learned_at"])),
+        activated=_instant_or_none(row["activated_tick"], row["activated_at"]),
+        deactivated=_instant_or_none(row["deactivated_tick"], row["deactivated_at"]),
         superseded_by=uuid_or_none(row["superseded_by"]),
-        content_hash=bytes.fromhex(row["content_hash"]),
+        content_hash=_bytes(row["content_hash"]),
         confirmations=row["confirmations"],
         contradictions=row["contradictions"],
         last_confirmed_at=moment(row["last_confirmed_at"]),
@@ -85,11 +91,17 @@ def similarity(cosine_distance: float | None) -> float | None:
     return None if cosine_distance is None else 1.0 - cosine_distance
 
 
-def challenges(rows: list[Document]) -> tuple[Challenge, ...]:
+def challenges(by_lesson: Document, lesson_id: UUID) -> tuple[Challenge, ...]:
+    """Returns what is open against one lesson, from `challenges_v1`."""
     return tuple(
-        Challenge(dispute_id=UUID(one["dispute_id"]), lesson_id=UUID(one["lesson_id"]), text=one["text"] or "") for one in rows
+        Challenge(dispute_id=UUID(one["dispute_id"]), lesson_id=UUID(one["lesson_id"]), text=one["text"] or "")
+        for one in by_lesson.get(str(lesson_id), ())
     )
 
 
-def _instant(row: Document) -> Instant:
-    return Instant(tick=row["tick"], at=moment(row["at"]))
+def _instant_or_none(tick: int | None, at: str | datetime | None) -> Instant | None:
+    return None if tick is None or at is None else Instant(tick=tick, at=moment(at))
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return bytes.fromhex(value.removeprefix("\\x")) if isinstance(value, str) else bytes(value)

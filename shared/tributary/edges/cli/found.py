@@ -108,7 +108,6 @@ def _hits_table(hits: Hits) -> None:
     table.add_column("conf", justify="right", no_wrap=True)
     table.add_column("score", justify="right", no_wrap=True)
     for rank, hit in enumerate(hits, 1):
-        # Text, not str: a str would be read as markup.
         cell = Text("\n").join(_hit_cell(hit))
         table.add_row(Text(str(rank)), cell, Text(f"{hit.confidence:.2f}"), Text(f"{hit.score:.2f}"))
     console().print(table)

@@ -44,14 +44,12 @@ class Output:
             return
         from rich import box
         from rich.table import Table
-        from rich.text import Text
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
         for heading, side in columns:
             table.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
         for row in rows:
-            # Text, not str: a str would be read as markup.
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*row)
         console().print(table)
 
     def wide(self) -> bool:

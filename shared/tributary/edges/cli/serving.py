@@ -6,7 +6,8 @@ import contextlib
 import errno
 import signal
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -210,15 +211,21 @@ def _default_url() -> str:
 
 @contextlib.contextmanager
 def _stopping_on_signals() -> Iterator[None]:
-    """Turns SIGTERM and SIGHUP into the interrupt that Ctrl-C is, so that everything is closed on the way out."""
+    """Makes SIGTERM and SIGHUP what Ctrl-C is, so that everything is closed on the way out."""
 
     def interrupt(_: int, __: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), interrupt) for name in names}
+    def terminate(_: int, __: FrameType | None) -> None:
+        # The gateway has a handler of its own for SIGTERM, which lets running requests end; for SIGHUP it has none.
+        signal.raise_signal(signal.SIGTERM)
+
+    handlers: dict[int, Callable[[int, FrameType | None], None]] = {signal.SIGTERM: interrupt}
+    if sys.platform != "win32":
+        handlers[signal.SIGHUP] = terminate
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

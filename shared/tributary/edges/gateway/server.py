@@ -70,17 +70,10 @@ def running(
             thread.join()
 
 
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        # uvicorn raises a signal again when it is done; whoever called us still has a memory to close.
-        yield
-
-
 @contextlib.contextmanager
 def _bound(
     memory: MemoryFace, host: str, port: int, cors_origins: Sequence[str]
-) -> Iterator[tuple[_Server, socket.socket, Started]]:
+) -> Iterator[tuple[uvicorn.Server, socket.socket, Started]]:
     listener = bind(host, port)
     gateway = Gateway(memory, cors_origins=cors_origins)
     config = uvicorn.Config(
@@ -98,7 +91,7 @@ def _bound(
     about = _about(listener, host, cors_origins)
     log.event(LogEvent.SERVICE_STARTED, url=about.url, cors=", ".join(about.cors_origins) or "off")
     try:
-        yield _Server(config), listener, about
+        yield uvicorn.Server(config), listener, about
     finally:
         listener.close()
         gateway.close()
@@ -140,10 +133,10 @@ def _about(listener: socket.socket, host: str, cors_origins: Sequence[str]) -> S
 
 
 @contextlib.contextmanager
-def _stopped_by_signals(server: _Server) -> Iterator[None]:
-    def stop(number: int, _: FrameType | None) -> None:
-        if server.should_exit and number == signal.SIGINT:
-            server.force_exit = True
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    # While it runs, uvicorn listens for signals itself, and when it has ended it raises them again: they end here, since
+    # whoever called us still has a memory to close.
+    def stop(_number: int, _frame: FrameType | None) -> None:
         server.should_exit = True
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -25,7 +25,6 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.errors import Forbidden
 from tributary.edges.lambda_http.identify import allow, identify
 from tributary.edges.lambda_http.metrics import Meter, no_metrics
-from tributary.edges.lambda_http.operations import OPERATIONS, Ask
 from tributary.edges.lambda_http.port import Context, Event, OpenMemory
 from tributary.edges.lambda_http.problems import Refused, code_of, problem_reply
 from tributary.edges.lambda_http.reply import HttpReply, Measure, headers_of
@@ -96,6 +95,9 @@ class App:
     def _reply(
         self, resolver: _Resolver, route: Route | None, path: Mapping[str, str], identity: Principal | Exception | None
     ) -> HttpReply:
+        # Here, because it brings all of the core's types along, which no cold start should wait for.
+        from tributary.edges.lambda_http.operations import OPERATIONS, Ask
+
         if route is None:
             raise no_such_route(resolver.method, resolver.path)
         if isinstance(identity, Exception):

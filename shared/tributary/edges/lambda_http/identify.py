@@ -10,7 +10,7 @@ from tributary.edges.lambda_http.principal import UNDECIDED, bearer_token, conte
 
 
 def identify(event: Event, route: Route, memory: OpenMemory) -> Principal | None:
-    """Returns the caller, None on an open route; raises Unauthenticated when the route needs one and none is known.
+    """Returns the caller, None when nobody is known or the route is open.
 
     The authorizer's word is taken. Only where it could not decide, because the database was out of reach, the token is
     looked up here: that fails for the same reason, or works again before API Gateway forgets the authorizer's answer.
@@ -22,13 +22,11 @@ def identify(event: Event, route: Route, memory: OpenMemory) -> Principal | None
     if principal is None and UNDECIDED in context:
         token = bearer_token(event)
         principal = memory().authenticate(token) if token else None
-    if principal is None:
-        raise Unauthenticated
     return principal
 
 
 def allow(principal: Principal | None, route: Route) -> None:
-    """Raises Forbidden when the caller's role does not reach the route's, Unauthenticated when there is no caller."""
+    """Raises Unauthenticated when a route with a role has no caller, Forbidden when the caller's role does not reach it."""
     if route.role is None:
         return
     if principal is None:

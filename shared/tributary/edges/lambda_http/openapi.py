@@ -148,13 +148,13 @@ def codes_of(route: Route) -> tuple[str, ...]:
     if route.role:
         codes += ["unauthenticated", "forbidden"]
     if route.role or route.operation == "health":
-        codes += ["unavailable", "not_migrated", "code_too_old", "timed_out"]
+        codes += ["unavailable", "not_migrated", "code_too_old", "timed_out", "overloaded"]
     if "{id}" in route.path:
         codes.append("not_found")
     if route.request:
         codes += ["too_large", "unsupported_media_type", "model_failed"]
     if route.writes:
-        codes += ["idempotency_conflict", "wrong_standing", "overloaded"]
+        codes += ["idempotency_conflict", "wrong_standing"]
     return tuple(codes)
 
 
@@ -168,7 +168,8 @@ def _statuses() -> list[int]:
 
 
 def _response_name(status: int) -> str:
-    return "Problem" + HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")
+    # By number: Python renames the phrases of statuses from one version to the next.
+    return f"Problem{status}"
 
 
 def _problem_response(status: int) -> Json:

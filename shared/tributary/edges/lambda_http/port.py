@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
-from typing import Any, Protocol
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tributary.core.agent import Principal
-from tributary.core.decision import Learned, Reinforced
-from tributary.core.lesson import Draft, Status
-from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from tributary.core.agent import Principal
+    from tributary.core.decision import Learned, Reinforced
+    from tributary.core.lesson import Draft, Status
+    from tributary.core.requests import LessonDetail, Listing, Question, Recalled
 
 Event = dict[str, Any]
 """A Lambda event as the runtime hands it over: parsed JSON (API Gateway HTTP API, payload format 2.0)."""
@@ -35,10 +37,10 @@ class MemoryFace(Protocol):
         self,
         principal: Principal,
         *,
-        status: Status | None = Status.ACTIVE,
-        limit: int = 20,
-        before: str | None = None,
-        as_of: int | datetime | None = None,
+        status: Status | None = ...,
+        limit: int = ...,
+        before: str | None = ...,
+        as_of: int | datetime | None = ...,
     ) -> Listing: ...
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail: ...

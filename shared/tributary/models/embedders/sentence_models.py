@@ -55,7 +55,6 @@ class SentenceTransformersEmbedder:
         self._device = device
         self._floor = floor
         self._lock = threading.Lock()
-        self._tokenizing = threading.Lock()
         self._loaded: _Loaded | None = None
 
     @property
@@ -72,9 +71,7 @@ class SentenceTransformersEmbedder:
         if not texts:
             return []
         loaded = self._load()
-        # The library's tokenizers keep their padding and truncation as state, and refuse two callers at once.
-        with self._tokenizing:
-            tokens = [_tokens(loaded.model, encodable(text)) for text in texts]
+        tokens = [_tokens(loaded.model, encodable(text)) for text in texts]
         return embed_in_windows(
             tokens,
             loaded.windowing,
@@ -141,6 +138,8 @@ def _windowing(model: Any, prompt: str) -> Windowing:
 
 
 def _tokens(model: Any, text: str) -> list[int]:
+    # A tokenizer keeps truncation and padding as state and fails when threads change it together. It is asked for the
+    # same ones each time, from loading on, so that there is nothing to change.
     found: list[int] = model.tokenizer(text, add_special_tokens=False, truncation=False, padding=False, verbose=False)[
         "input_ids"
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from tributary.models.judges.quantities import Quantity
-from tributary.models.judges.tokens import Sort
+from tributary.models.judges.sorts import Sort
 
 
 class Role(Enum):
@@ -22,9 +22,10 @@ class Role(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """A token of content at its place. `before` and `after` are the keys of its neighbours, articles left out.
+    """A token of content at its place.
 
-    `link` is the preposition that opened its phrase, '' for a direct object; `negated` is the polarity of its clause; `bound` is +1 for "at least", -1 for "at most".
+    `before` and `after` are the keys of its neighbours, articles left out; `link` is the preposition that opened its phrase,
+    '' for a direct object. `negated` is the polarity of its clause; `bound` is +1 for "at least", -1 for "at most".
     """
 
     key: str
@@ -40,6 +41,7 @@ class Item:
     after: str
     link: str
     place: int
+    sentence: int
     clause: int
     quantity: Quantity | None = None
 

@@ -2,65 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tributary.models.judges.claim import Claim, Item, Order, Role
+from tributary.models.judges.claim import Claim, Item, Role
 from tributary.models.judges.matching import Matching, weight_of
-from tributary.models.judges.lexicon import STOP_WORDS
-from tributary.models.judges.tokens import Sort
-from tributary.models.judges.words import NEGATING, concept_of
+from tributary.models.judges.words import NEGATING, concept_of, stem
 
 _MAIN = frozenset({Role.SUBJECT, Role.PREDICATE, Role.VALUE, Role.SCOPE, Role.ASIDE})
 _HALF = 0.5
 _SYMMETRIC = frozenset({"is", "are", "was", "were", "be", ""})
 _DIRECTIONS = frozenset({"from", "to", "into", "onto"})
-RETAIN = concept_of("retain").key
-TYPED = frozenset(
-    {Sort.NAME, Sort.PATH, Sort.ADDRESS, Sort.REGION, Sort.VERSION, Sort.BOOLEAN, Sort.DAY, Sort.CHANNEL, Sort.ZONE}
-)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Flips:
-    """How often polarity changes from one claim to the other: by negation, and by words that are each other's opposite."""
-
-    negations: int = 0
-    opposites: int = 0
-
-    @property
-    def opposed(self) -> bool:
-        return (self.negations + self.opposites) % 2 == 1
-
-    @property
-    def equal(self) -> bool:
-        """Nothing changes, or a negated word meets its opposite ("not enabled", "disabled")."""
-        return not self.opposed and (self.opposites == 0 or self.negations > 0)
+_RETAIN = concept_of("retain").key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Polarity:
-    """How polarity changes in what is asserted and in what it is asserted under."""
+    """How the polarity of one claim stands to that of the other."""
 
-    main: Flips
-    condition: Flips
+    opposed: bool
+    equal: bool
+    """Both may be False, when so much differs that nothing follows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Turn:
+    """Whether polarity turns in one part of the claims; `mixed` when several words meet their opposites."""
+
+    opposed: bool
+    mixed: bool
+
+
+def polarity(old: Claim, new: Claim, matching: Matching, denials: Sequence[Item]) -> Polarity:
+    """Compares what is asserted, and what it is asserted under; opposed in one of them is opposed, in both it is neither."""
+    main, condition = (_turn(matching, denials, conditional=conditional) for conditional in (False, True))
+    need = old.need * new.need < 0 or (old.need + new.need < 0 and old.need * new.need == 0)
+    asserted = main.opposed ^ (need or _does_without(old, new, matching))
+    return Polarity(
+        opposed=asserted != condition.opposed and not main.mixed and not condition.mixed,
+        equal=not (asserted or condition.opposed or main.mixed or condition.mixed),
+    )
+
+
+@dataclass(slots=True)
+class _Meeting:
+    """What a clause of one claim and a clause of the other share."""
+
+    weight: float = 0.0
+    negated: bool = False
+    opposites: int = 0
+    telling: bool = False
 
     @property
     def opposed(self) -> bool:
-        return self.main.opposed != self.condition.opposed
+        """A negation or an opposite turns the meaning; both together ("not enabled", "disabled") don't."""
+        return self.negated != (self.opposites % 2 == 1)
 
     @property
-    def equal(self) -> bool:
-        return self.main.equal and self.condition.equal
+    def mixed(self) -> bool:
+        return self.opposites > 1 and not self.negated
 
 
-def polarity(old: Claim, new: Claim, matching: Matching) -> Polarity:
-    main, condition = (_flips(matching, conditional=conditional) for conditional in (False, True))
-    if old.need * new.need < 0 or (old.need + new.need < 0 and old.need * new.need == 0):
-        main = Flips(negations=main.negations + 1, opposites=main.opposites)
-    elif _does_without(old, new, matching):
-        main = Flips(negations=main.negations + 1, opposites=main.opposites)
-    return Polarity(main=main, condition=condition)
+def _turn(matching: Matching, denials: Sequence[Item], *, conditional: bool) -> _Turn:
+    """Looks at each pair of clauses that meet. A shared predicate or a word with an opposite tells."""
+    meetings: dict[tuple[int, int], _Meeting] = {}
+    total = 0.0
+    for a, b in matching.pairs:
+        both_conditions = a.role is Role.CONDITION and b.role is Role.CONDITION
+        opposite = a.sign * b.sign < 0 and not _same_span(a, matching)
+        both_main = a.role in _MAIN and b.role in _MAIN
+        if both_conditions is not conditional or not (both_conditions or both_main or opposite):
+            continue
+        meeting = meetings.setdefault((a.clause, b.clause), _Meeting())
+        meeting.weight += a.weight
+        total += a.weight
+        meeting.negated = a.negated != b.negated and (both_conditions or both_main)
+        meeting.opposites += opposite
+        meeting.telling = meeting.telling or a.sign != 0 or a.role is b.role is Role.PREDICATE
+    telling = [m for m in meetings.values() if m.telling or m.weight >= _HALF * total]
+    denied = any((item.role is Role.CONDITION) is conditional for item in denials)
+    return _Turn(opposed=any(m.opposed for m in telling) != denied, mixed=any(m.mixed for m in telling))
 
 
 def _does_without(old: Claim, new: Claim, matching: Matching) -> bool:
@@ -74,54 +95,34 @@ def _does_without(old: Claim, new: Claim, matching: Matching) -> bool:
 
 
 def _denies(claim: Claim) -> bool:
-    return any(
-        item.role in _MAIN and (item.negated or (item.sign < 0 and item.key in NEGATING)) for item in claim.items
-    )
+    return any(item.role in _MAIN and (item.negated or item.sign < 0) for item in claim.items)
 
 
-def _flips(matching: Matching, *, conditional: bool) -> Flips:
-    """Counts the flips among main items, or among conditions. A clause's negation counts once, by the weight of its items."""
-    votes = {(telling, equal): 0.0 for telling in (True, False) for equal in (True, False)}
-    opposites = 0
-    for a, b in matching.pairs:
-        both_conditions = a.role is Role.CONDITION and b.role is Role.CONDITION
-        if both_conditions is not conditional:
-            continue
-        opposites += a.sign * b.sign < 0 and not _same_span(a, matching)
-        if both_conditions or (a.role in _MAIN and b.role in _MAIN):
-            telling = a.role is b.role is Role.PREDICATE or a.sign != 0
-            votes[telling, a.negated == b.negated] += a.weight
-    # A predicate's negation, or that of a word with an opposite, tells more than what else its clause speaks of.
-    negated = votes[True, False] > votes[True, True] or (
-        votes[True, False] == votes[True, True] and votes[False, False] > votes[False, True]
-    )
-    by_word = sum(
-        _denied_by_word(item, mine, other, matching, conditional=conditional)
-        for mine, other in ((matching.old, matching.new), (matching.new, matching.old))
-        for item in mine
-    )
-    return Flips(negations=negated + by_word, opposites=opposites)
+def denials_by_word(matching: Matching) -> list[Item]:
+    """Returns the leftovers such as "disabled" that deny what the other claim says plainly.
 
-
-def _denied_by_word(
-    item: Item, mine: tuple[Item, ...], other: tuple[Item, ...], matching: Matching, *, conditional: bool
-) -> bool:
-    """Tells whether a leftover such as "disabled" denies what the other claim says plainly.
-
-    It does when the rest of its clause is shared, and the other claim puts nothing of its own in its place.
+    One does when the rest of its clause is shared, and the other claim puts nothing of its own in its place; when either
+    claim has one, they say the same in this respect.
     """
-    if item.sign >= 0 or item.key not in NEGATING or item.role is Role.SUBJECT or (item.role is Role.CONDITION) != conditional:
+    found = []
+    for mine, other, side in ((matching.old, matching.new, 0), (matching.new, matching.old, 1)):
+        paired = [pair[side] for pair in matching.pairs]
+        denying = next((item for item in mine if _denies_by_word(item, mine, paired)), None)
+        if denying and weight_of(o for o in other if o.key not in NEGATING) < 1:
+            found.append(denying)
+    return found if len(found) == 1 else []
+
+
+def _denies_by_word(item: Item, mine: Sequence[Item], paired: Sequence[Item]) -> bool:
+    if item.sign >= 0 or item.key not in NEGATING or item.role is Role.SUBJECT:
         return False
-    if weight_of([o for o in other if o.key not in NEGATING]) >= 1:
-        return False
-    beside = weight_of([i for i in mine if i.clause == item.clause and i is not item])
-    shared = weight_of([i for pair in matching.pairs for i in pair if i.clause == item.clause and i.place != item.place])
-    return shared > beside
+    beside = weight_of(i for i in mine if i.clause == item.clause and i.place != item.place)
+    return weight_of(i for i in paired if i.clause == item.clause) > beside
 
 
 def _same_span(a: Item, matching: Matching) -> bool:
     """Tells whether "kept 14 days" stands against "deleted after 14 days", which is no opposite."""
-    return a.key == RETAIN and any(
+    return a.key == _RETAIN and any(
         x.quantity is not None and x.quantity.dimension == "seconds" for x, _ in matching.pairs
     )
 
@@ -147,53 +148,6 @@ def _both(a: frozenset[str], b: frozenset[str], c: frozenset[str], d: frozenset[
     return _covers(a, b) >= _HALF and _covers(c, d) >= _HALF
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Replaced:
-    """An item of the old claim and the one of the new that stands in its place."""
-
-    old: Item
-    new: Item
-
-    @property
-    def in_value(self) -> bool:
-        return self.old.role is Role.VALUE and self.new.role is Role.VALUE
-
-
-def replaced(matching: Matching) -> list[Replaced]:
-    """Pairs the leftovers that stand in the same place: quantities of one dimension, values of one sort, words between
-    equal neighbours."""
-    found: list[Replaced] = []
-    free = list(matching.new)
-    for item in matching.old:
-        rivals = [other for other in free if _same_place(item, other)]
-        if rivals:
-            rival = max(rivals, key=lambda other: (other.role is item.role, -abs(other.place - item.place)))
-            free.remove(rival)
-            found.append(Replaced(old=item, new=rival))
-    return found
-
-
-def _same_place(a: Item, b: Item) -> bool:
-    if a.quantity is not None or b.quantity is not None:
-        return a.quantity is not None and b.quantity is not None and a.quantity.dimension == b.quantity.dimension
-    if a.sort in TYPED or b.sort in TYPED:
-        return a.sort is b.sort or (a.role is b.role and neighbours(a, b))
-    return neighbours(a, b)
-
-
-def neighbours(a: Item, b: Item) -> bool:
-    """Tells whether the two stand in the same slot: by a word of content on one side, or by whatever is on both."""
-    if a.before == b.before and a.after == b.after:
-        return bool(a.before or a.after)
-    if a.role is b.role is Role.VALUE and a.link and a.link == b.link == a.before == b.before:
-        return True
-    return (a.before == b.before and _content(a.before)) or (a.after == b.after and _content(a.after))
-
-
-def _content(key: str) -> bool:
-    return bool(key) and key != "~" and not key.isupper() and key not in STOP_WORDS
-
-
 def pair_conflict(old: Claim, new: Claim) -> str | None:
     """Returns the key to which the claims give different values, if they give it none in common."""
     values: dict[str, set[str]] = {}
@@ -209,7 +163,7 @@ def parts_swapped(old: Claim, new: Claim, matching: Matching) -> bool:
     """Tells "the relay calls the mixer" from "the mixer calls the relay"."""
     if old.predicate != new.predicate or old.predicate in _SYMMETRIC or old.passive or new.passive:
         return False
-    if any(a.sign * b.sign < 0 for a, b in matching.pairs if a.role is Role.PREDICATE):
+    if any(a.sign or stem(a.surface) != stem(b.surface) for a, b in matching.pairs if a.role is Role.PREDICATE):
         return False
     moved = [(a.role, b.role) for a, b in matching.pairs if a.weight >= 1 and a.quantity is None]
     return (Role.SUBJECT, Role.VALUE) in moved and (Role.VALUE, Role.SUBJECT) in moved
@@ -223,21 +177,3 @@ def directions_swapped(matching: Matching) -> bool:
 
 def bounds_differ(matching: Matching) -> bool:
     return any(a.bound * b.bound < 0 for a, b in matching.pairs)
-
-
-def environments(items: Iterable[Item]) -> frozenset[str]:
-    return frozenset(item.key for item in items if item.sort is Sort.ENVIRONMENT)
-
-
-__all__ = [
-    "Order",
-    "Polarity",
-    "Replaced",
-    "bounds_differ",
-    "environments",
-    "neighbours",
-    "orders_agree",
-    "pair_conflict",
-    "polarity",
-    "replaced",
-]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from tributary.core.decision import Verdict
 from tributary.core.ports import JudgedText
-from tributary.models.judges.settle import settle, side_of
+from tributary.models.judges.settle import settle
+from tributary.models.judges.side import side_of
 
 VERSION = "local-rules/1"
 
@@ -18,7 +19,7 @@ class LocalJudge:
     def version(self) -> str:
         return VERSION
 
-    def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
+    def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:  # noqa: ARG002
         """Returns one verdict a candidate, in order. `timeout_s` is not needed: a pair takes well under a millisecond."""
         side = side_of(new)
         verdicts: list[Verdict] = []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tributary.models.judges.claim import Claim, Item, Role, in_active_voice
-from tributary.models.judges.tokens import Sort
+from tributary.models.judges.sorts import Sort
 from tributary.models.judges.words import concept_of
 
 _NAME_JOINERS = re.compile(r"[-_./:]+")
@@ -16,7 +17,7 @@ _ASIDE_SHARE = 0.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Matching:
-    """Pairs of meeting items, and the leftovers of the old and of the new claim."""
+    """Pairs of meeting items, and the leftovers of the old and of the new claim, in order."""
 
     pairs: tuple[tuple[Item, Item], ...]
     old: tuple[Item, ...]
@@ -25,58 +26,75 @@ class Matching:
 
 def match(old: Claim, new: Claim) -> Matching:
     """Pairs the claims' items one to one: equal keys first, then names with the words they are made of."""
-    pairs: list[tuple[Item, Item]] = []
     mixed = old.agent is not new.agent
-    free_old = list(in_active_voice(old.items) if mixed and old.agent else old.items)
-    free_new = list(in_active_voice(new.items) if mixed and new.agent else new.items)
+    work = _Work(
+        old=in_active_voice(old.items) if mixed and old.agent else old.items,
+        new=in_active_voice(new.items) if mixed and new.agent else new.items,
+    )
     for same_sign, same_role in ((True, True), (True, False), (False, True), (False, False)):
-        _pair_equal(free_old, free_new, pairs, same_sign=same_sign, same_role=same_role)
-    _pair_names(free_old, free_new, pairs, swapped=False)
-    _pair_names(free_new, free_old, pairs, swapped=True)
-    return Matching(pairs=tuple(pairs), old=tuple(free_old), new=tuple(free_new))
+        work.pair_equal(same_sign=same_sign, same_role=same_role)
+    work.pair_names()
+    return Matching(pairs=tuple(work.pairs), old=tuple(work.free_old.values()), new=tuple(work.free_new.values()))
 
 
-def weight_of(items: Sequence[Item]) -> float:
+def weight_of(items: Iterable[Item]) -> float:
     """Returns the weight of `items`; asides count for half."""
     return sum(item.weight * (_ASIDE_SHARE if item.role is Role.ASIDE else 1.0) for item in items)
+
+
+class _Work:
+    """The items not yet paired, by their place, and the pairs so far."""
+
+    def __init__(self, *, old: Sequence[Item], new: Sequence[Item]) -> None:
+        self.free_old = {item.place: item for item in old}
+        self.free_new = {item.place: item for item in new}
+        self.pairs: list[tuple[Item, Item]] = []
+
+    def pair_equal(self, *, same_sign: bool, same_role: bool) -> None:
+        by_key: dict[str, list[Item]] = defaultdict(list)
+        for item in self.free_new.values():
+            by_key[_group(item)].append(item)
+        for item in list(self.free_old.values()):
+            meeting = [
+                other
+                for other in by_key[_group(item)]
+                if other.place in self.free_new
+                and _equal(item, other)
+                and (not same_sign or item.sign == other.sign)
+                and (not same_role or item.role is other.role)
+            ]
+            if meeting:
+                other = min(meeting, key=lambda candidate: abs(candidate.place - item.place))
+                del self.free_old[item.place], self.free_new[other.place]
+                self.pairs.append((item, other))
+
+    def pair_names(self) -> None:
+        """Pairs 'deploy-api' with 'deploy API'."""
+        self.pairs.extend(_spelled_out(self.free_old, self.free_new))
+        self.pairs.extend((item, name) for name, item in _spelled_out(self.free_new, self.free_old))
+
+
+def _spelled_out(named: dict[int, Item], worded: dict[int, Item]) -> list[tuple[Item, Item]]:
+    """Takes each name whose parts stand as words on the other side out of both, and returns the name with each word."""
+    pairs: list[tuple[Item, Item]] = []
+    for item in [item for item in named.values() if item.sort is Sort.NAME]:
+        parts = {concept_of(part).key for part in _NAME_JOINERS.split(item.key) if part}
+        found = {other.key: other for other in worded.values() if other.key in parts}
+        if len(parts) < 2 or len(found) < len(parts):
+            continue
+        del named[item.place]
+        for word in found.values():
+            del worded[word.place]
+            pairs.append((item, word))
+    return pairs
+
+
+def _group(item: Item) -> str:
+    """Returns what equal items have in common: quantities of one dimension may be equal under different keys."""
+    return item.quantity.dimension if item.quantity is not None else item.key
 
 
 def _equal(a: Item, b: Item) -> bool:
     if a.quantity is not None and b.quantity is not None:
         return a.quantity.equals(b.quantity)
     return a.key == b.key
-
-
-def _pair_equal(
-    old: list[Item], new: list[Item], pairs: list[tuple[Item, Item]], *, same_sign: bool, same_role: bool
-) -> None:
-    for item in list(old):
-        meeting = [
-            other
-            for other in new
-            if _equal(item, other)
-            and (not same_sign or item.sign == other.sign)
-            and (not same_role or item.role is other.role)
-        ]
-        if meeting:
-            other = min(meeting, key=lambda candidate: abs(candidate.place - item.place))
-            old.remove(item)
-            new.remove(other)
-            pairs.append((item, other))
-
-
-def _pair_names(named: list[Item], worded: list[Item], pairs: list[tuple[Item, Item]], *, swapped: bool) -> None:
-    """Pairs 'deploy-api' with 'deploy API'."""
-    for item in [item for item in named if item.sort is Sort.NAME]:
-        parts = [concept_of(part).key for part in _NAME_JOINERS.split(item.key) if part]
-        if len(parts) < 2:
-            continue
-        found = [next((other for other in worded if other.key == part), None) for part in parts]
-        words = [other for other in found if other is not None]
-        if len(words) < len(parts):
-            continue
-        named.remove(item)
-        for word in words:
-            if word in worded:
-                worded.remove(word)
-            pairs.append((word, item) if swapped else (item, word))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tributary.models.judges.claim import Order
-from tributary.models.judges.tokens import Sort, Token
+from tributary.models.judges.sorts import Sort, Token
 
 _ENDS = frozenset({"IF", "UNLESS", "BECAUSE", "ELSE", "INSTEAD"})
 _LEAST_WEIGHT = 0.5

@@ -62,9 +62,9 @@ def _unit_table() -> dict[str, tuple[str, float]]:
     table: dict[str, tuple[str, float]] = {}
     for dimension, units in (("bytes", _BYTES), ("seconds", _SECONDS)):
         for factor, words in units.items():
-            table.update({word: (dimension, factor) for word in words.split()})
+            table.update(dict.fromkeys(words.split(), (dimension, factor)))
     for (dimension, factor), words in _OTHER.items():
-        table.update({word: (dimension, factor) for word in words.split()})
+        table.update(dict.fromkeys(words.split(), (dimension, factor)))
     del table["k"]
     table["mi"] = table["mb"]
     table["ki"] = table["kb"]
@@ -87,6 +87,7 @@ _FREQUENCIES = {"hourly": 3600.0, "daily": 86400.0, "weekly": 604800.0}
 _ADVERBS = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 
 _NUMBER = re.compile(r"([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?)([a-zµμ°%]*)$")
+_MOST_DIGITS = 20
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?(am|pm)?$")
 _HOUR = re.compile(r"(\d{1,2})(am|pm)$")
 
@@ -150,6 +151,8 @@ def _number(words: list[str], at: int) -> tuple[Quantity, int] | None:
     if word in _FREQUENCIES:
         return Quantity(dimension="seconds", value=_FREQUENCIES[word], unit=word), 1
     if match := _NUMBER.match(word):
+        if len(match[1]) > _MOST_DIGITS:
+            return None
         value = float(match[1].replace(",", ""))
         unit_word = match[2]
         at += 1
@@ -167,23 +170,14 @@ def _number(words: list[str], at: int) -> tuple[Quantity, int] | None:
     if not unit_word and (scale := _SCALES.get(_word(words, at))):
         value *= scale
         at += 1
-    value, unit_word, at = _unit(words, at, value, unit_word)
-    if unit_word is None:
+    if not unit_word and _word(words, at) in UNITS:
+        unit_word = _word(words, at)
+        at += 1
+    elif unit_word in _SUFFIX_SCALES and (unit_word != "m" or _word(words, at) in UNITS):
+        value, unit_word = value * _SUFFIX_SCALES[unit_word], ""
+    elif unit_word and unit_word not in UNITS:
         return None
     return _measured(words, start, at, value, unit_word)
-
-
-def _unit(words: list[str], at: int, value: float, unit_word: str) -> tuple[float, str | None, int]:
-    """Settles the unit: written on to the number, as the next word, or none. Unit None means that it is no number at all."""
-    if unit_word in _SUFFIX_SCALES and (unit_word == "k" or UNITS.get(_word(words, at)) or unit_word == "bn"):
-        return value * _SUFFIX_SCALES[unit_word], "", at
-    if unit_word:
-        return value, unit_word if unit_word in UNITS else None, at
-    following = _word(words, at)
-    # A lone letter after a number is a unit ("90 s"), but never the article of the next noun.
-    if following in UNITS:
-        return value, following, at + 1
-    return value, "", at
 
 
 def _measured(words: list[str], start: int, at: int, value: float, unit_word: str) -> tuple[Quantity, int]:
@@ -196,8 +190,9 @@ def _measured(words: list[str], start: int, at: int, value: float, unit_word: st
         # "one and a half hours"
         if _word(words, at + 1) == "half":
             value, at = value + 0.5, at + 2
-    elif dimension == "seconds" and _word(words, at) == "and" and (more := _number(words, at + 1)):
+    elif dimension == "seconds" and _word(words, at) == "and":
         # "one hour and 30 minutes"
-        if more[0].dimension == "seconds":
+        more = _number(words, at + 1) if at + 1 < len(words) else None
+        if more and more[0].dimension == "seconds":
             value, at = value + more[0].value, at + 1 + more[1]
     return Quantity(dimension=dimension, value=value, unit=unit_word), at - start

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tributary.models.judges.claim import Claim, Item, Order
 from tributary.models.judges.sentence import parse
-from tributary.models.judges.tokens import Sort, Token, tokens_of
+from tributary.models.judges.sorts import Sort, Token
+from tributary.models.judges.tokens import tokens_of
 
 
 def read(text: str) -> Claim:
@@ -25,7 +26,7 @@ def claim_of(tokens: Sequence[Token]) -> Claim:
     need, imperative, predicate, passive, agent, only, anyone, count = 0, False, "", False, False, False, False, 0
     for sentence in _split(tokens):
         count += 1
-        parsed = parse(sentence, place=len(items))
+        parsed = parse(sentence, place=len(items), sentence=count)
         items.extend(parsed.items)
         orders.extend(parsed.orders)
         need = need or parsed.need

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tributary.models.judges import lexicon
+from tributary.models.judges import lexicon, verbs
 
 _VOWEL = re.compile(r"[aeiouy]")
 
@@ -23,7 +23,7 @@ class Concept:
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Returns what inflected forms of one English word share; other words come back nearly unchanged."""
-    base = lexicon.IRREGULAR.get(word)
+    base = verbs.IRREGULAR.get(word)
     if base is not None:
         return base if base == word else stem(base)
     if len(word) <= 3 or not word.isascii() or not word.isalpha():
@@ -71,13 +71,18 @@ def _concepts() -> dict[str, Concept]:
         table.setdefault(stem(word), concept)
         table.setdefault(word, concept)
 
-    for line in lexicon.AXES.strip().splitlines():
+    for line in lexicon.AXES.replace("\n    ", " ").strip().splitlines():
         plus, minus = (side.split() for side in line.split("|"))
         key = stem(plus[0])
         for sign, words in ((1, plus), (-1, minus)):
             for word in words:
                 put(word, Concept(key=key, sign=sign, weight=0.3 if word in _LIGHT_SURFACES else 1.0))
-    for word, verb in (("failure", "fail"), ("failures", "fail"), ("success", "succeed"), ("unavailability", "unavailable")):
+    for word, verb in (
+        ("failure", "fail"),
+        ("failures", "fail"),
+        ("success", "succeed"),
+        ("unavailability", "unavailable"),
+    ):
         # As nouns they name what may happen, and assert nothing: "in the event of a failure".
         table[word] = Concept(key=table[stem(verb)].key, sign=0, weight=1.0)
     for line in lexicon.SYNONYMS.strip().splitlines():
@@ -108,12 +113,11 @@ def concept_of(word: str) -> Concept:
     return found
 
 
-KIND_NOUNS = frozenset(stem(word) for word in lexicon.KIND_NOUNS.split())
 ATTRIBUTES = frozenset(concept_of(word).key for word in lexicon.ATTRIBUTES.split())
-VERBS = frozenset(stem(word) for word in lexicon.VERBS.split())
-IMPERATIVES = frozenset(lexicon.IMPERATIVES.split())
-FUNCTIONAL = frozenset(concept_of(word).key for word in lexicon.FUNCTIONAL_VERBS.split())
+VERBS = frozenset(stem(word) for word in verbs.VERBS.split())
+IMPERATIVES = frozenset(verbs.IMPERATIVES.split())
+FUNCTIONAL = frozenset(concept_of(word).key for word in verbs.FUNCTIONAL_VERBS.split())
 NEGATING = frozenset(concept_of(word).key for word in lexicon.NEGATING_AXES.split())
-MULTIPLE = frozenset(concept_of(word).key for word in lexicon.MULTIPLE_VERBS.split())
-NOUNISH = frozenset(stem(word) for word in lexicon.NOUNISH.split())
-CHOOSING = frozenset(concept_of(word).key for word in lexicon.CHOOSING_VERBS.split())
+MULTIPLE = frozenset(concept_of(word).key for word in verbs.MULTIPLE_VERBS.split())
+NOUNISH = frozenset(stem(word) for word in verbs.NOUNISH.split())
+CHOOSING = frozenset(concept_of(word).key for word in verbs.CHOOSING_VERBS.split())

@@ -133,7 +133,8 @@ CREATE TABLE tributary.lesson (
 CREATE UNIQUE INDEX lesson_believed_content ON tributary.lesson (tribe_id, content_hash) WHERE believed;
 CREATE INDEX lesson_subject ON tributary.lesson (tribe_id, subject_key, lesson_id) WHERE subject_key IS NOT NULL;
 CREATE INDEX lesson_open ON tributary.lesson (tribe_id, lesson_id) WHERE status IN ('pending', 'disputed');
-CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC, lesson_id DESC);
+-- No lesson_id in it: a generic plan, which knows an average tribe only, would look lessons up by scanning it whole.
+CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC);
 
 CREATE TABLE tributary.lesson_vector (
     tribe_id   uuid NOT NULL,

@@ -25,7 +25,7 @@ CREATE FUNCTION tributary.nearest_v1(
     OUT lesson_ids uuid[], OUT distances double precision[], OUT compared bigint)
 LANGUAGE plpgsql STABLE
 SET search_path = tributary, public, pg_temp
-SET hnsw.ef_search = 100
+SET hnsw.ef_search = 40
 SET hnsw.iterative_scan = strict_order
 AS $$
 BEGIN
@@ -53,14 +53,15 @@ BEGIN
 END
 $$;
 
--- How many lessons of the tribe hold each term, counted no further than p_cap + 1, and the term's weight
--- ln(1 + N / (1 + holders)), N being the tribe's lessons.
-CREATE FUNCTION tributary.term_weights_v1(p_tribe uuid, p_terms text[], p_cap integer)
-RETURNS TABLE (term text, holders bigint, weight double precision)
-LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
-    SELECT t.term, h.holders, ln(1 + n.lessons / (1.0 + h.holders))::double precision
+-- The lessons of the tribe that hold each term, no more than p_cap + 1 of them, and the term's weight
+-- ln(1 + N / (1 + holders)), N being the tribe's lessons. Folded into its caller's plan, so without a SET clause.
+CREATE FUNCTION tributary.term_holders_v1(p_tribe uuid, p_terms text[], p_cap integer)
+RETURNS TABLE (term text, lesson_ids uuid[], holders integer, weight double precision)
+LANGUAGE sql STABLE AS $$
+    SELECT t.term, h.lesson_ids, cardinality(h.lesson_ids), ln(1 + n.lessons / (1 + cardinality(h.lesson_ids)))
     FROM unnest(p_terms) AS t(term),
-         (SELECT coalesce(sum(lessons), 0) + 1 AS lessons FROM tribe_count WHERE tribe_id = p_tribe) n,
-         LATERAL (SELECT count(*) AS holders FROM (
-             SELECT FROM lesson_term x WHERE x.tribe_id = p_tribe AND x.term = t.term LIMIT p_cap + 1) c) h
+         (SELECT coalesce(sum(c.lessons), 0)::double precision + 1 AS lessons
+          FROM tributary.tribe_count c WHERE c.tribe_id = p_tribe) n,
+         LATERAL (SELECT ARRAY(SELECT x.lesson_id FROM tributary.lesson_term x WHERE x.tribe_id = p_tribe AND x.term = t.term
+                               LIMIT p_cap + 1) AS lesson_ids) h
 $$;

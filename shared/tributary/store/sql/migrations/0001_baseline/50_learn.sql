@@ -8,7 +8,6 @@ CREATE FUNCTION tributary.learn_read_v1(
     p_near integer, p_subject_limit integer, p_by_terms integer, p_rare integer, p_cap integer, p_exact_limit bigint)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
-SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     vector halfvec := p_vector::halfvec;
@@ -19,7 +18,7 @@ DECLARE
 BEGIN
     SELECT * INTO near FROM nearest_v1(p_tribe, p_space, vector, p_near, path);
     SELECT coalesce(array_agg(w.term), '{}') INTO rare FROM (
-        SELECT t.term FROM term_weights_v1(p_tribe, p_terms, p_cap) t
+        SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap) t
         WHERE t.holders <= p_cap ORDER BY t.holders, length(t.term) DESC, t.term LIMIT p_rare) w;
     SELECT array_agg(DISTINCT s.lesson_id) INTO found_ids FROM (
         SELECT unnest(near.lesson_ids) AS lesson_id
@@ -102,7 +101,6 @@ $$;
 CREATE FUNCTION tributary.learn_delta_v1(p jsonb, p_clock bigint, OUT changed json, OUT fresh json)
 LANGUAGE plpgsql STABLE
 SET search_path = tributary, public, pg_temp
-SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     tribe uuid := p ->> 'tribe_id';

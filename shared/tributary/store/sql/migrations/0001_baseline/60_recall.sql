@@ -36,7 +36,13 @@ BEGIN
 END
 $$;
 
--- The three sides of a recall, fused, as one document.
+-- Of a recall: the first row is the header alone, each other row a lesson of the pool, best fused first. Rows, since building
+-- and reading fifty lessons as JSON costs more than finding them.
+CREATE TYPE tributary.recalled AS (
+    header json, lesson tributary.lesson_row, cosine_distance double precision, term_weight double precision,
+    subject_matches boolean);
+
+-- The three sides of a recall, fused.
 --   p_vector          the query's embedding as text, NULL when it could not be made
 --   p_terms           the query's terms, each once
 --   p_kinds, p_subject_key, p_tags   filters, NULL or '{}' when absent
@@ -46,9 +52,8 @@ CREATE FUNCTION tributary.recall_v1(
     p_tribe uuid, p_space integer, p_vector text, p_terms text[], p_query_subject text, p_kinds text[], p_subject_key text,
     p_tags jsonb, p_pool integer, p_tick bigint, p_instant timestamptz, p_now timestamptz, p_rare integer, p_cap integer,
     p_exact_limit bigint)
-RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
+RETURNS SETOF tributary.recalled LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
-SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     moment record;
@@ -103,13 +108,12 @@ BEGIN
     END IF;
 
     WITH weights AS MATERIALIZED (
-        SELECT w.* FROM term_weights_v1(p_tribe, p_terms, p_cap) w
+        SELECT w.* FROM term_holders_v1(p_tribe, p_terms, p_cap) w
     ), rare AS (
-        SELECT w.term, w.weight FROM weights w WHERE w.holders BETWEEN 1 AND p_cap
+        SELECT w.lesson_ids, w.weight FROM weights w WHERE w.holders BETWEEN 1 AND p_cap
         ORDER BY w.holders, length(w.term) DESC, w.term LIMIT p_rare
     ), by_terms AS MATERIALIZED (
-        SELECT x.lesson_id, sum(r.weight) AS weight
-        FROM rare r JOIN lesson_term x ON x.tribe_id = p_tribe AND x.term = r.term
+        SELECT x.lesson_id, sum(r.weight) AS weight FROM rare r, unnest(r.lesson_ids) AS x(lesson_id)
         GROUP BY x.lesson_id ORDER BY weight DESC, x.lesson_id DESC LIMIT 4 * p_pool
     ), sides AS (
         SELECT n.lesson_id, n.place FROM unnest(near.lesson_ids) WITH ORDINALITY AS n(lesson_id, place)
@@ -135,23 +139,23 @@ BEGIN
     INTO pool_ids, pool_weights, all_weights
     FROM fused f LEFT JOIN by_terms b USING (lesson_id);
 
-    RETURN (SELECT json_build_object(
+    RETURN QUERY SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled,
         'path', path, 'in_scope', in_scope, 'with_vector', coalesce(with_vector, 0),
         'considered', greatest(coalesce(near.compared, 0), cardinality(pool_ids)),
         'statuses', CASE WHEN present THEN (
             SELECT coalesce(json_object_agg(c.status, c.lessons), '{}') FROM tribe_count c
             WHERE c.tribe_id = p_tribe AND c.status <> 'active' AND c.lessons > 0) ELSE '{}'::json END,
-        'term_weight', all_weights,
-        'pool', coalesce(json_agg(json_build_object(
-            'lesson', n.document,
-            'cosine_distance', (SELECT v.embedding <=> vector FROM lesson_vector v
-                                WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = n.lesson_id),
-            'term_weight', pool_weights[array_position(pool_ids, n.lesson_id)],
-            'subject_matches', coalesce(n.document ->> 'subject_key' = p_query_subject, false),
-            'challenges', coalesce(o.challenges, '[]')) ORDER BY array_position(pool_ids, n.lesson_id)), '[]'))
-        FROM lesson_documents_v1(p_tribe, pool_ids, moment.tick) n
-        LEFT JOIN challenges_v1(p_tribe, pool_ids, moment.tick) o USING (lesson_id));
+        'term_weight', all_weights, 'challenges', challenges_v1(p_tribe, pool_ids, moment.tick)),
+        NULL::lesson_row, NULL::double precision, NULL::double precision, NULL::boolean;
+    RETURN QUERY SELECT
+        NULL::json, n,
+        (SELECT v.embedding <=> vector FROM lesson_vector v
+         WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = n.lesson_id),
+        p.weight, coalesce(n.subject_key = p_query_subject, false)
+    FROM lesson_rows_v1(p_tribe, pool_ids, moment.tick) n
+    JOIN unnest(pool_ids, pool_weights) WITH ORDINALITY AS p(lesson_id, weight, place) USING (lesson_id)
+    ORDER BY p.place;
 END
 $$;
 
@@ -181,10 +185,8 @@ BEGIN
         ORDER BY l.learned_tick DESC, l.lesson_id DESC LIMIT p_limit + 1);
     RETURN (SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
-        'lessons', coalesce(json_agg(json_build_object('lesson', n.document, 'challenges', coalesce(o.challenges, '[]'))
-                                     ORDER BY array_position(page, n.lesson_id)), '[]'))
-        FROM lesson_documents_v1(p_tribe, page[1:p_limit], moment.tick) n
-        LEFT JOIN challenges_v1(p_tribe, page[1:p_limit], moment.tick) o USING (lesson_id));
+        'lessons', coalesce(json_agg(row_to_json(n) ORDER BY array_position(page, n.lesson_id)), '[]'))
+        FROM lesson_rows_v1(p_tribe, page[1:p_limit], moment.tick) n);
 END
 $$;
 
@@ -198,10 +200,9 @@ BEGIN
     SELECT * INTO moment FROM resolve_v1(p_tribe, p_tick, p_instant, coalesce(p_now, clock_timestamp()));
     RETURN (SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled,
-        'lesson', n.document, 'challenges', coalesce(o.challenges, '[]'))
+        'lesson', row_to_json(n), 'challenges', challenges_v1(p_tribe, ARRAY[p_lesson], moment.tick))
         FROM lesson l
-        JOIN lesson_documents_v1(p_tribe, ARRAY[p_lesson], moment.tick) n USING (lesson_id)
-        LEFT JOIN challenges_v1(p_tribe, ARRAY[p_lesson], moment.tick) o USING (lesson_id)
+        JOIN lesson_rows_v1(p_tribe, ARRAY[p_lesson], moment.tick) n USING (lesson_id)
         WHERE l.tribe_id = p_tribe AND l.lesson_id = p_lesson AND l.learned_tick <= moment.tick);
 END
 $$;

@@ -1,0 +1,81 @@
+"""One Lambda function in a process of its own, as Lambda runs it: `python deployed.py <function>`.
+
+Reads an event a line, writes the response a line. What the handler raises is answered as {"raised": <name of its class>}.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+ROOT = Path(__file__).parents[2]
+
+
+class Deployed:
+    """A function that runs while the block does. `environment` holds its settings, and it gets no others of ours."""
+
+    def __init__(self, function: str, environment: Mapping[str, str]) -> None:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("TRIBUTARY_", "PG", "AWS_"))}
+        inherited.pop("DATABASE_URL", None)
+        path = os.pathsep.join([str(ROOT / "shared"), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, function],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env={**inherited, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment},
+        )
+
+    def __call__(self, event: Mapping[str, Any]) -> Any:
+        """Returns the response to `event`."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(event) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+    def end(self) -> str:
+        """Ends the process and returns what it wrote to standard error."""
+        _, errors = self._process.communicate(timeout=60)
+        return errors
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._process.poll() is None:
+            self.end()
+
+
+class _Context:
+    def get_remaining_time_in_millis(self) -> int:
+        return 29_000
+
+
+def _main(function: str) -> None:
+    path = ROOT / "functions" / function / "handler.py"
+    spec = importlib.util.spec_from_file_location("handler", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for line in sys.stdin:
+        try:
+            response = module.handler(json.loads(line), _Context())
+        except Exception as error:
+            response = {"raised": type(error).__name__}
+        sys.stdout.write(json.dumps(response) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])
