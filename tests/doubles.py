@@ -107,3 +107,8 @@ def same_text_same_else_conflict(new: JudgedText, old: JudgedText) -> VerdictKin
 
 def all_unrelated(new: JudgedText, old: JudgedText) -> VerdictKind:
     return VerdictKind.SAME if new.text == old.text else VerdictKind.UNRELATED
+
+
+def within_a_subject(new: JudgedText, old: JudgedText) -> VerdictKind:
+    """Lessons of one subject conflict unless they say the same; others have nothing to do with each other."""
+    return same_text_same_else_conflict(new, old) if new.subject == old.subject else VerdictKind.UNRELATED
