@@ -111,4 +111,5 @@ def all_unrelated(new: JudgedText, old: JudgedText) -> VerdictKind:
 
 def within_a_subject(new: JudgedText, old: JudgedText) -> VerdictKind:
     """Lessons of one subject conflict unless they say the same; others have nothing to do with each other."""
-    return same_text_same_else_conflict(new, old) if new.subject == old.subject else VerdictKind.UNRELATED
+    together = new.subject is not None and new.subject == old.subject
+    return same_text_same_else_conflict(new, old) if together else VerdictKind.UNRELATED
