@@ -78,9 +78,7 @@ def judge_all(pairs: Sequence[Pair]) -> list[Judged]:
     judged = []
     for pair in pairs:
         (verdict,) = judge.judge(pair.new, [pair.old], timeout_s=None)
-        judged.append(
-            Judged(pair=pair, answer=verdict.kind.value, confidence=verdict.confidence, reason=verdict.reason)
-        )
+        judged.append(Judged(pair=pair, answer=verdict.kind.value, confidence=verdict.confidence, reason=verdict.reason))
     return judged
 
 

@@ -97,12 +97,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 could not be run; 130 interrupted.",
     )
     parser.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="which world to draw (default: %(default)s)")
-    parser.add_argument(
-        "--json", action="store_true", help="print the figures as JSON; progress goes to standard error"
-    )
-    parser.add_argument(
-        "--plot", type=Path, metavar="FILE.png", help="write the steps of each agent as a bar chart (matplotlib)"
-    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON; progress goes to standard error")
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="write the steps of each agent as a bar chart (matplotlib)")
     return parser
 
 

@@ -11,14 +11,13 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 
 from evals.gauntlet.diagnosis import Stuck
 from evals.gauntlet.policy import Account, Agent
 from evals.gauntlet.remote import open_tribe
 from evals.gauntlet.results import AgentReport, CitationReport, LessonReport
-from evals.gauntlet.tribe import Forgetful, Tribe
+from evals.gauntlet.tribe import Counted, Forgetful, Tribe
 from evals.gauntlet.world import Names, World
 from tributary.client import TributaryError, visible
 
@@ -39,12 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if report.done else 1
 
 
-def report_of(account: Account, world: World, *, name: str, seconds: float) -> AgentReport:
+def report_of(account: Account, world: World, *, name: str, memory_calls: int, seconds: float) -> AgentReport:
     """Returns what the agent says that it did, with what the world counted."""
     return AgentReport(
         agent=name,
         steps=world.steps,
-        memory_calls=account.memory_calls,
+        memory_calls=memory_calls,
         traps_hit=list(world.traps_hit),
         done=world.done,
         recalled=list(account.recalled),
@@ -55,17 +54,19 @@ def report_of(account: Account, world: World, *, name: str, seconds: float) -> A
 
 
 def _work(seed: int, *, name: str, run: str, recall: bool) -> AgentReport:
-    world = World(Names.of_seed(seed))
-    with _tribe(recall=recall) as tribe:
-        started = time.perf_counter()
-        account = Agent(terminal=world, tribe=tribe, run=run, say=_say).work()
-        return report_of(account, world, name=name, seconds=time.perf_counter() - started)
-
-
-def _tribe(*, recall: bool) -> AbstractContextManager[Tribe]:
     if not recall:
-        return nullcontext(Forgetful())
-    return open_tribe()
+        report = _cross(Forgetful(), seed, name=name, run=run)
+        return report.model_copy(update={"memory_calls": 0})  # it asked nobody
+    with open_tribe() as tribe:
+        return _cross(tribe, seed, name=name, run=run)
+
+
+def _cross(tribe: Tribe, seed: int, *, name: str, run: str) -> AgentReport:
+    world, counted = World(Names.of_seed(seed)), Counted(tribe)
+    started = time.perf_counter()
+    account = Agent(terminal=world, tribe=counted, run=run, say=_say).work()
+    seconds = time.perf_counter() - started
+    return report_of(account, world, name=name, memory_calls=counted.calls, seconds=seconds)
 
 
 def _say(line: str) -> None:
@@ -73,9 +74,7 @@ def _say(line: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m evals.gauntlet.agent", description="Runs one agent through the gauntlet."
-    )
+    parser = argparse.ArgumentParser(prog="python -m evals.gauntlet.agent", description="Runs one agent through the gauntlet.")
     parser.add_argument("--seed", type=int, required=True, help="the world to work in; the agent itself never sees it")
     parser.add_argument("--name", required=True, help="how the report calls this agent")
     parser.add_argument("--run", default="gauntlet", help="names this run in the sources of what is learned")

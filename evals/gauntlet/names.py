@@ -13,9 +13,7 @@ PLACES = """alder amber aspen basalt birch cedar cobalt copper coral cypress del
 hazel heath indigo juniper kelp larch lagoon linden maple marsh mesa nickel onyx opal osprey pebble quartz reef ridge saffron
 slate spruce tundra umber willow zinc""".split()
 
-CACHE_ROOTS = (
-    "/var/cache /srv/cache /opt/build/cache /mnt/scratch /var/lib/builder /data/tmp /home/ci/.cache /run/build".split()
-)
+CACHE_ROOTS = "/var/cache /srv/cache /opt/build/cache /mnt/scratch /var/lib/builder /data/tmp /home/ci/.cache /run/build".split()
 CACHE_TOOLS = """bazel buck ccache cargo conan gradle incremental ivy lld llvm maven meson ninja nix objects pants sccache
 thinlto vcpkg wheels""".split()
 CACHE_PARTS = "artifacts blobs chunks disk index layers objects pool shards snapshots store units".split()
@@ -30,14 +28,10 @@ HEADER_ENDS = "Class Code Group Hint Key Kind Label Mark Mode Name Pass Tag".spl
 HEADER_VALUES = """ahead alpha anchor bronze bulk canary charter dawn dusk ebb express flood gold harvest idle ivory lull
 midnight neap night noon owl patient planned quiet scarlet silver slow steady surplus tide vesper weekend yield""".split()
 
-MIGRATION_VERBS = (
-    "adjust align backfill carve extend fold harden merge prepare rework settle split tidy untangle".split()
-)
+MIGRATION_VERBS = "adjust align backfill carve extend fold harden merge prepare rework settle split tidy untangle".split()
 TABLE_OWNERS = """account agreement batch carrier claim contract credit customer delivery discount invoice item journal ledger
 meter offer order parcel payout permit quote receipt refund region session shipment statement tariff ticket voucher""".split()
-TABLE_PARTS = (
-    "audits balances events holds lines notes outbox parts rates refs snapshots states totals versions".split()
-)
+TABLE_PARTS = "audits balances events holds lines notes outbox parts rates refs snapshots states totals versions".split()
 
 
 class Draw:

@@ -7,13 +7,13 @@ Every agent of the gauntlet runs this same policy. What differs is the memory th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from evals.gauntlet.advice import Advice, read_advice
 from evals.gauntlet.diagnosis import Cure, Phase, Stuck, attempt, diagnose
 from evals.gauntlet.terminal import Command, Observation, Terminal, quoted_commands
-from evals.gauntlet.tribe import Finding, Hit, Learned, Tribe
+from evals.gauntlet.tribe import Finding, Hit, Tribe
 
 LINE_CHARACTERS = 300
 _PHASE = re.compile(r"^\d+\. ([^`]+?): `", re.MULTILINE)
@@ -44,12 +44,8 @@ class Lesson:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What an agent did. `recalled` holds the ids of the lessons that spoke to a move that was next.
+    """What an agent did. `recalled` holds the ids of the lessons that spoke to a move that was next."""
 
-    `memory_calls` counts recalls, learns and reinforcements.
-    """
-
-    memory_calls: int
     recalled: tuple[str, ...]
     citations: tuple[Citation, ...]
     learned: tuple[Lesson, ...]
@@ -60,7 +56,7 @@ class Agent:
 
     def __init__(self, *, terminal: Terminal, tribe: Tribe, run: str, say: Callable[[str], None]) -> None:
         self._terminal = _CountedTerminal(terminal)
-        self._tribe = _CountedTribe(tribe)
+        self._tribe = tribe
         self._run = run
         self._say = say
         self._recalled: dict[str, None] = {}
@@ -76,7 +72,6 @@ class Agent:
         for phase in phases:
             self._pass(phase)
         return Account(
-            memory_calls=self._tribe.calls,
             recalled=tuple(self._recalled),
             citations=tuple(self._citations),
             learned=tuple(self._learned),
@@ -133,7 +128,7 @@ class Agent:
         )
         learned = self._tribe.learn(finding)
         self._learned.append(Lesson(lesson=learned.lesson, outcome=learned.outcome, text=cure.text))
-        self._say(f"{phase.goal}: {learned.outcome}: {cure.text}")
+        self._say(f"{phase.goal}: {cure.advice} ({learned.outcome})")
 
 
 def read_runbook(text: str) -> Iterator[Phase]:
@@ -158,26 +153,6 @@ class _CountedTerminal:
     def run(self, command: Command, /) -> Observation:
         self.steps += 1
         return self._terminal.run(command)
-
-
-class _CountedTribe:
-    """A tribe that knows how often it was asked or told something."""
-
-    def __init__(self, tribe: Tribe) -> None:
-        self._tribe = tribe
-        self.calls = 0
-
-    def recall(self, query: str) -> Sequence[Hit]:
-        self.calls += 1
-        return self._tribe.recall(query)
-
-    def learn(self, finding: Finding) -> Learned:
-        self.calls += 1
-        return self._tribe.learn(finding)
-
-    def reinforce(self, lesson: str) -> float:
-        self.calls += 1
-        return self._tribe.reinforce(lesson)
 
 
 def _shortened(text: str) -> str:

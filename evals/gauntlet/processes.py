@@ -72,9 +72,7 @@ def end(process: subprocess.Popen[str], *, grace_s: float = GRACE_S) -> None:
                 stream.close()
 
 
-def run_json(
-    arguments: Sequence[str], environment: Mapping[str, str], *, say: Callable[[str], None]
-) -> dict[str, object]:
+def run_json(arguments: Sequence[str], environment: Mapping[str, str], *, say: Callable[[str], None]) -> dict[str, object]:
     """Runs a process that prints one JSON object; says each line of its standard error as it comes.
 
     Raises ProcessFailed, with what it said last, when it fails or prints something else.

@@ -20,15 +20,17 @@ def run_demo(seed: int, server: Server, *, say: Say) -> DemoReport:
     stranger_seed = stranger_of(seed)
     say("making two tribes, with two writers each")
     tribe, strangers = server.make_tribe("gauntlet"), server.make_tribe("gauntlet-strangers")
-    say("agent-a starts with an empty memory")
-    first = run_agent("agent-a", seed, server, server.seat(tribe, "agent-a"), say=say)
+    writers = [server.seat(tribe, name) for name in ("agent-a", "agent-b")]
+    strange_writers = [server.seat(strangers, name) for name in ("agent-a", "agent-b")]
+    say("agent-a starts, with an empty memory")
+    first = run_agent("agent-a", seed, server, writers[0], say=say)
     say("agent-b starts, with what agent-a taught the tribe")
-    second = run_agent("agent-b", seed, server, server.seat(tribe, "agent-b"), say=say)
+    second = run_agent("agent-b", seed, server, writers[1], say=say)
     say("control: the same agent with recall switched off")
-    without_recall = run_agent("control: no recall", seed, server, None, say=say)
-    say(f"control: the same agent with the memory of another world (seed {stranger_seed})")
-    run_agent("stranger", stranger_seed, server, server.seat(strangers, "agent-a"), say=_silent)
-    with_strange_memory = run_agent("control: strange memory", seed, server, server.seat(strangers, "agent-b"), say=say)
+    without_recall = run_agent("control: no recall", seed, server, None, say=_silent)
+    say(f"control: the same agent with the memory of another world, that of seed {stranger_seed}")
+    run_agent("stranger", stranger_seed, server, strange_writers[0], say=_silent)
+    with_strange_memory = run_agent("control: strange memory", seed, server, strange_writers[1], say=_silent)
     claims = check_claims(first, second, without_recall, with_strange_memory)
     return DemoReport(
         seed=seed,
@@ -65,4 +67,4 @@ def run_agent(name: str, seed: int, server: Server, seat: Seat | None, *, say: S
 
 
 def _silent(_line: str) -> None:
-    """Says nothing: the strangers' own run is no part of the story."""
+    """Says nothing: the controls stumble as agent-a does, and their figures say so."""

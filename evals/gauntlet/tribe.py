@@ -62,3 +62,23 @@ class Forgetful:
 
     def reinforce(self, lesson: str, /) -> float:
         raise LookupError(f"nothing was recalled, so there is no {lesson} to reinforce")
+
+
+class Counted:
+    """A tribe that knows how often it was asked or told something."""
+
+    def __init__(self, tribe: Tribe) -> None:
+        self._tribe = tribe
+        self.calls = 0
+
+    def recall(self, query: str, /) -> Sequence[Hit]:
+        self.calls += 1
+        return self._tribe.recall(query)
+
+    def learn(self, finding: Finding, /) -> Learned:
+        self.calls += 1
+        return self._tribe.learn(finding)
+
+    def reinforce(self, lesson: str, /) -> float:
+        self.calls += 1
+        return self._tribe.reinforce(lesson)

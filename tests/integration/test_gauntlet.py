@@ -86,7 +86,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(folder: Path, number: signal.
     with demo(folder) as process:
         assert process.stderr is not None
         for line in process.stderr:
-            if "agent-a starts" in line:
+            if "agent-a starts," in line:
                 break
         assert left_behind(folder) != []
         process.send_signal(number)

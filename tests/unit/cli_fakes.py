@@ -15,8 +15,8 @@ from uuid import UUID
 import httpx
 
 from tests.unit.client_fakes import TOKEN, URL, Tribe
-from tributary.access.operator import NewTribe
-from tributary.access.operator import Tribe as StoredTribe
+from tributary.service.operator import NewTribe
+from tributary.service.operator import Tribe as StoredTribe
 from tributary.client import Memory
 from tributary.core.agent import Agent, NewToken, Principal, Role
 from tributary.core.errors import NotFound, Unauthenticated, WrongStanding

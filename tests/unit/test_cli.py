@@ -269,7 +269,8 @@ def test_an_interrupt_ends_a_command_with_its_own_code(around: Surroundings) -> 
         raise KeyboardInterrupt
 
     around.tribe.before = interrupt
-    assert run(around, "recall", "q").exit_code == 130
+    result = run(around, "recall", "q")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
 
 
 def test_operator_commands_speak_to_people_and_machines(around: Surroundings) -> None:

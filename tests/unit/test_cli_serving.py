@@ -18,6 +18,7 @@ import tributary
 from tests.unit.cli_fakes import Surroundings
 from tributary.client import DEFAULT_PORT, DEFAULT_URL
 from tributary.contract.home import Connection, read_connection, write_connection
+from tributary.core.agent import Role
 from tributary.edges import gateway
 from tributary.edges.cli.app import app
 from tributary.edges.cli.connection import Lease
@@ -193,6 +194,7 @@ class OtherServer:
     PROGRAM = """
 import sys
 from pathlib import Path
+from tributary.core.agent import Role
 from tributary.contract.home import Connection
 from tributary.edges.cli.connection import Lease
 lease = Lease(Path(sys.argv[1]))
@@ -229,6 +231,24 @@ def test_of_two_servers_the_first_stays_named_until_it_ends_even_by_a_kill(aroun
     assert result.exit_code == 0, result.output
     assert seen == [Connection(url="http://127.0.0.1:9001", token="trb_secret-1")]
     assert "still go to http://127.0.0.1:9001" in result.stdout
+
+
+@pytest.mark.parametrize(("kept", "after"), [("trb_secret-2", "trb_secret-2"), ("of-another-database", "trb_secret-1")])
+def test_a_server_that_takes_over_the_name_keeps_a_token_that_is_good(
+    around: Surroundings, home: Path, kept: str, after: str
+) -> None:
+    serve(around)
+    around.operator.create_agent("default", "me", Role.WRITER)
+    other = OtherServer(home)
+
+    def while_serving() -> None:
+        write_connection(home, Connection(url="http://127.0.0.1:9001", token=kept))
+        other.kill()
+        until(lambda: read_connection(home) == Connection(url="http://127.0.0.1:45678", token=after))
+
+    around.while_serving = while_serving
+    result = serve(around)
+    assert result.exit_code == 0, result.output
 
 
 def test_a_server_that_ends_in_good_order_leaves_the_name_to_the_one_that_waits(home: Path) -> None:

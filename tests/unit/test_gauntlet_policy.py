@@ -20,7 +20,7 @@ from evals.gauntlet.policy import Account, Agent, read_runbook
 from evals.gauntlet.results import AgentReport
 from evals.gauntlet.terminal import Command, Observation, Terminal, failed, succeeded
 from evals.gauntlet.traps import DeprecatedKeyNames, LinkerNames, MigrationNames, QuotaNames
-from evals.gauntlet.tribe import Finding, Forgetful, Hit, Learned, Tribe
+from evals.gauntlet.tribe import Counted, Finding, Forgetful, Hit, Learned, Tribe
 from evals.gauntlet.world import Names, World, stranger_of
 
 ROOT = Path(__file__).parents[2]
@@ -117,7 +117,7 @@ def work(terminal: Terminal, tribe: Tribe) -> Account:
 def report(names: Names, tribe: Tribe, agent: str) -> AgentReport:
     world = World(names)
     account = work(world, tribe)
-    return report_of(account, world, name=agent, seconds=0.0)
+    return report_of(account, world, name=agent, memory_calls=0, seconds=0.0)
 
 
 def through(names: Names, tribe: Tribe) -> tuple[World, Account]:
@@ -305,9 +305,10 @@ def test_a_lesson_that_the_tribe_did_not_keep_is_reported_without_an_id() -> Non
 
 def test_calls_to_the_memory_are_counted() -> None:
     names, shelf = Names.of_seed(5), Shelf()
-    _, first = through(names, shelf.seen_by("agent-a"))
-    _, second = through(names, shelf.seen_by("agent-b"))
-    assert (first.memory_calls, second.memory_calls) == (4 + 4, 4 + 4)
+    first, second = Counted(shelf.seen_by("agent-a")), Counted(shelf.seen_by("agent-b"))
+    through(names, first)
+    through(names, second)
+    assert (first.calls, second.calls) == (4 + 4, 4 + 4)
 
 
 @dataclass

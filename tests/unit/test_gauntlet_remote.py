@@ -155,6 +155,7 @@ def test_an_agent_without_memory_reports_on_standard_output_and_nothing_else_goe
     assert done.returncode == 0
     report = AgentReport.model_validate_json(done.stdout)
     assert (report.agent, report.done, len(report.traps_hit), report.recalled) == ("a", True, 4, [])
+    assert report.memory_calls == 0
     assert "working it out" in done.stderr
 
 

@@ -19,9 +19,7 @@ class LinkerNames:
 
     @classmethod
     def draw(cls, draw: Draw) -> LinkerNames:
-        caches = draw.distinct(
-            CACHES, lambda: f"{draw.one(CACHE_ROOTS)}/{draw.one(CACHE_TOOLS)}-{draw.one(CACHE_PARTS)}"
-        )
+        caches = draw.distinct(CACHES, lambda: f"{draw.one(CACHE_ROOTS)}/{draw.one(CACHE_TOOLS)}-{draw.one(CACHE_PARTS)}")
         return cls(caches=caches, full=draw.one(caches))
 
     @property
@@ -54,9 +52,7 @@ class Linker:
                 return failed(command, f"there is no service {other}")
             case ("cache", "list"):
                 lines = (f"`{path}`" for path in self._names.caches)
-                return succeeded(
-                    command, "\n".join(("Caches of this builder; `cache clear PATH` empties one:", *lines))
-                )
+                return succeeded(command, "\n".join(("Caches of this builder; `cache clear PATH` empties one:", *lines)))
             case ("cache", "clear", path):
                 return self._clear(command, path)
             case _:

@@ -67,9 +67,7 @@ class Migration:
                 self._applied.add(migration)
                 return succeeded(command, f"applied {migration}")
             case _:
-                usage = (
-                    "usage: rollout SERVICE, migrate list SERVICE, migrate show SERVICE NAME, migrate run SERVICE NAME"
-                )
+                usage = "usage: rollout SERVICE, migrate list SERVICE, migrate show SERVICE NAME, migrate run SERVICE NAME"
                 return failed(command, usage, exit_code=2)
 
     def _roll_out(self, command: Command) -> Observation:

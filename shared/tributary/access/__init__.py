@@ -1,7 +1,4 @@
-"""Who may do what: tokens, the agents behind them, and the audit of refusals.
-
-The operator's side (tribes, agents, their tokens) is in `access.operator`, which the authorizer must not have to import.
-"""
+"""Who may do what: tokens, the agents behind them, and the audit of refusals."""
 
 from tributary.access.audit import audit_refusal
 from tributary.access.tokens import authenticate, new_token, token_hash

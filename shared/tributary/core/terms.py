@@ -52,7 +52,7 @@ def _all_terms(text: str) -> Iterator[str]:
         if len(token) > 1 or token.isdigit():
             yield token
         parts = _PART.findall(token)
-        if len(parts) > 1 or parts[0] != token:
+        if parts != [token]:
             yield from (part for part in parts if len(part) > 1)
 
 

@@ -19,7 +19,7 @@ from tributary.spaces import Profiles
 from tributary.store import OWNER, RUNTIME, Database, Target
 
 if TYPE_CHECKING:
-    from tributary.access.operator import Operator
+    from tributary.service.operator import Operator
     from tributary.store.embedded import EmbeddedPostgres
 
 EMBEDDED_DATABASE = "tributary"
@@ -74,7 +74,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
 
 def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Operator:
     """Returns the operator's side; joins the embedded server when the settings name no database. Raises BadSetting."""
-    from tributary.access.operator import Operator
+    from tributary.service.operator import Operator
 
     given = adapters or Adapters()
     server = _Server(settings)

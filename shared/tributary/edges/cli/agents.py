@@ -29,7 +29,7 @@ def create(
         RoleName, typer.Option(help="A reader recalls; a writer learns as well; a curator settles disputes as well.")
     ],
     tribe: Tribe = "default",
-    days: Annotated[int, typer.Option(min=1, help="How long its token is good for.")] = 365,
+    days: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="For how many days its token is good.")] = 365,
     keep: Annotated[
         bool, typer.Option("--keep", help="Make it the token that commands on this computer use for the local server.")
     ] = False,

@@ -6,7 +6,7 @@ import io
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -86,7 +86,8 @@ class Lease:
         while not self._over.wait(_PAUSE_S):
             if _lock(self._lock, wait=False):
                 self.held = True
-                write_connection(self._folder, connection())
+                with suppress(OSError):  # a full disk must not end in a traceback beside the server's own lines
+                    write_connection(self._folder, connection())
                 return
 
 

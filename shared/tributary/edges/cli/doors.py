@@ -60,7 +60,9 @@ class _Real:
         from tributary.service import load_settings
         from tributary.telemetry import log
 
-        settings = load_settings(home=home(self.environment))
+        # One rule for where the home is, the clients' too, which also expands '~'.
+        folder = home(self.environment)
+        settings = load_settings(home=folder).model_copy(update={"home": folder})
         quiet = not serving and "TRIBUTARY_LOG_LEVEL" not in self.environment
         level = "WARNING" if quiet else settings.log_level
         log.configure(form=settings.log_format, level=level, file=settings.log_file)

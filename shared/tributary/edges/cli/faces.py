@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tributary.access.operator import NewTribe, Tribe
+from tributary.service.operator import NewTribe, Tribe
 from tributary.core.agent import Agent, NewToken, Role
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
 
 
 class OperatorFace(Protocol):
-    """The part of `access.operator.Operator` that the commands use."""
+    """The part of `service.operator.Operator` that the commands use."""
 
     def migrate(self) -> object: ...
 

@@ -32,16 +32,18 @@ def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The lesson; '-' reads it from standard input.")],
     situation: Annotated[str, typer.Option(metavar="TEXT", help="When it applies.")],
     source: Annotated[HowName, typer.Option(help="How you know.")],
-    ref: Annotated[str | None, typer.Option(help="Where that can be looked up: a run, a URL, file#heading:line.")] = None,
+    ref: Annotated[
+        str | None, typer.Option(metavar="REF", help="Where that can be looked up: a run, a URL, file#heading:line.")
+    ] = None,
     kind: Annotated[KindName, typer.Option(help="What sort of lesson it is.")] = KindName.GOTCHA,
-    subject: Annotated[str | None, typer.Option(help="What it is about.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="TEXT", help="What it is about.")] = None,
     tag: Tags = None,
     evidence: Annotated[
         list[str] | None,
         typer.Option(metavar="TYPE=REF", help="What supports it, such as log=s3://...; may be given more than once."),
     ] = None,
-    rationale: Annotated[str | None, typer.Option(help="Why it is so.")] = None,
-    confidence: Annotated[float, typer.Option(help="How sure you are, from 0 to 1.")] = 0.7,
+    rationale: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it is so.")] = None,
+    confidence: Annotated[float, typer.Option(metavar="NUMBER", help="How sure you are, from 0 to 1.")] = 0.7,
     valid_from: Annotated[str | None, typer.Option(metavar="TIME", help="Since when it holds.")] = None,
     valid_until: Annotated[str | None, typer.Option(metavar="TIME", help="Until when it holds.")] = None,
     keep_until: Annotated[str | None, typer.Option(metavar="TIME", help="Never evict it before.")] = None,
@@ -88,11 +90,11 @@ def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
 def recall(  # noqa: PLR0913, PLR0917
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know about.")],
-    limit: Annotated[int, typer.Option(help="Show at most so many lessons, up to 100.")] = 5,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="Show at most so many lessons, up to 100.")] = 5,
     kind: Annotated[list[KindName] | None, typer.Option(help="Only this kind; may be given more than once.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only what is about this.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="TEXT", help="Only what is about this.")] = None,
     tag: Tags = None,
-    min_confidence: Annotated[float, typer.Option(help="Only lessons at least so sure, from 0 to 1.")] = 0.0,
+    min_confidence: Annotated[float, typer.Option(metavar="NUMBER", help="Only lessons at least so sure, from 0 to 1.")] = 0.0,
     as_of: Annotated[
         str | None, typer.Option(metavar="TIME|TICK", help="What was believed then, such as 2026-03-01T12:00:00Z.")
     ] = None,
@@ -165,7 +167,7 @@ def reinforce(
 def lessons(
     context: typer.Context,
     status: Annotated[StatusName, typer.Option(help="Only lessons that stand so.")] = StatusName.ACTIVE,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Show at most so many.")] = 20,
     as_of: Annotated[str | None, typer.Option(metavar="TIME|TICK", help="As they stood then.")] = None,
     as_json: AsJson = False,
 ) -> None:

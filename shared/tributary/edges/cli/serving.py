@@ -22,7 +22,7 @@ from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from tributary.access.operator import NewTribe, Tribe
+    from tributary.service.operator import NewTribe, Tribe
     from tributary.contract.home import Connection
     from tributary.edges.cli.connection import Lease
     from tributary.edges.cli.faces import OperatorFace, ServedMemory
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 def serve(
     context: typer.Context,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; one that other computers reach is not encrypted.")
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; one that other computers reach is not encrypted.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8377,
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8377,
     tribe: Annotated[str, typer.Option(metavar="NAME", help="The tribe that the very first start makes.")] = "default",
     as_json: AsJson = False,
 ) -> None:
@@ -65,6 +65,14 @@ class _Prepared:
     set_aside: Path | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    """A token in the connection file that this database knows, and whose it is."""
+
+    agent: str
+    token: str
+
+
 def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) -> None:
     from tributary.edges.cli.connection import Lease, made_home
 
@@ -78,14 +86,14 @@ def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) ->
             prepared = _prepare(operator, lease, folder, tribe)
             # Joined before the operator leaves, so that an embedded database does not stop in between.
             memory = stack.enter_context(doors.open_memory(settings))
-            kept_for = _kept_for(memory, folder)
+            kept = _kept(memory, folder)
         memory.warm()
 
         def started(about: Started) -> None:
             local = _local(about.url)
-            if kept_for is not None:
-                lease.follow(lambda: _connection(memory, folder, local, prepared))
-            greeting = _greeting(settings, prepared, folder, local, host=host, kept_for=kept_for, lease=lease)
+            if kept is not None:
+                lease.follow(lambda: _connection(memory, folder, local, kept))
+            greeting = _greeting(settings, prepared, folder, local, host=host, kept=kept, lease=lease)
             warning = greeting.warning()
             if warning:
                 output.remark(warning)
@@ -118,32 +126,34 @@ def _prepare(operator: OperatorFace, lease: Lease, folder: Path, name: str) -> _
     return _Prepared(tribe=tribes[name], made=None, curator=curators[0] if curators else None, set_aside=None)
 
 
-def _kept_for(memory: ServedMemory, folder: Path) -> str | None:
-    """Returns the agent whose token the connection file keeps, None when this database knows no such token."""
+def _kept(memory: ServedMemory, folder: Path) -> _Kept | None:
+    """Returns what the connection file keeps, None when this database knows no such token."""
     from tributary.contract.home import read_connection
     from tributary.core.errors import Unauthenticated
 
-    kept = read_connection(folder)
-    if kept is None:
+    stored = read_connection(folder)
+    if stored is None:
         return None
     try:
-        return memory.authenticate(kept.token).name
+        return _Kept(agent=memory.authenticate(stored.token).name, token=stored.token)
     except Unauthenticated:
         return None
 
 
-def _connection(memory: ServedMemory, folder: Path, url: str, prepared: _Prepared) -> Connection:
-    """Returns what the file is to say: our address, and the token that it keeps by now if that is still a good one."""
-    from tributary.contract.home import Connection, read_connection
+def _connection(memory: ServedMemory, folder: Path, url: str, known: _Kept) -> Connection:
+    """Returns what the file is to say: our address, and the token that it keeps by now, if it is good, else the known one."""
+    from tributary.contract.home import Connection
+    from tributary.core.errors import TributaryError
 
-    kept = read_connection(folder)
-    if kept is not None and _kept_for(memory, folder) is not None:
-        return Connection(url=url, token=kept.token)
-    return Connection(url=url, token=prepared.made.token.secret if prepared.made else "")
+    try:
+        kept = _kept(memory, folder)
+    except TributaryError:  # the database is away just now
+        kept = None
+    return Connection(url=url, token=(kept or known).token)
 
 
 def _greeting(
-    settings: Settings, prepared: _Prepared, folder: Path, url: str, *, host: str, kept_for: str | None, lease: Lease
+    settings: Settings, prepared: _Prepared, folder: Path, url: str, *, host: str, kept: _Kept | None, lease: Lease
 ) -> Greeting:
     from tributary.contract.home import CONNECTION_FILE, read_connection
     from tributary.edges.cli.greeting import Greeting
@@ -159,7 +169,7 @@ def _greeting(
         token=made.token.secret if made else None,
         token_good_until=made.token.expires_at if made else None,
         connection_file=folder / CONNECTION_FILE,
-        kept_for=kept_for,
+        kept_for=kept.agent if kept else None,
         named=stored.url if stored and not lease.held else None,
         set_aside=prepared.set_aside,
         data="the database that DATABASE_URL names" if settings.database_url else str(folder),

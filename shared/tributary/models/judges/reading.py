@@ -74,7 +74,7 @@ def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
         else:
             value = _assigned(rest)
         if value is not None and value.sort not in (Sort.STOP, Sort.MARK):
-            yield token.key, value.key
+            yield token.key, value.surface if value.sort is Sort.WORD else value.key
 
 
 def _assigned(rest: Sequence[Token]) -> Token | None:

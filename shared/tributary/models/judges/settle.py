@@ -146,8 +146,9 @@ class _Comparison:
         for r in self.replaced:
             if r.old.sort in TYPED and r.old.sort is r.new.sort and r not in self.values:
                 return f"about {r}"
+        paired = pair_conflict(self.old.claim, self.new.claim) is not None
         for a, b in self.matching.pairs:
-            if a.sign * b.sign < 0 and a.role is b.role is Role.SUBJECT:
+            if a.sign * b.sign < 0 and a.role is b.role is Role.SUBJECT and not paired:
                 return f"about {Replaced(old=a, new=b)}"
         if parts_swapped(self.old.claim, self.new.claim, self.matching):
             return "the other way round"

@@ -82,7 +82,7 @@ def gives_another_value(old: Claim, new: Claim, r: Replaced) -> bool:
     keys = {key for key, _ in (*old.pairs, *new.pairs)}
     if r.old.key in keys and r.new.key in keys:
         return False
-    if any((key, r.old.key) in old.pairs and (key, r.new.key) in new.pairs for key in keys):
+    if any((key, _shown(r.old)) in old.pairs and (key, _shown(r.new)) in new.pairs for key in keys):
         return True
     if r.old.quantity is not None and r.new.quantity is not None:
         measured = r.old.quantity.dimension != "count" or bool(r.old.bound and r.new.bound)
@@ -92,6 +92,10 @@ def gives_another_value(old: Claim, new: Claim, r: Replaced) -> bool:
     if r.old.role is Role.SCOPE:
         return r.old.link == r.new.link and r.old.link in _VALUE_LINKS and not _may_have_several(old, new, r)
     return r.old.role is Role.VALUE and _has_one_value(old, new, r)
+
+
+def _shown(item: Item) -> str:
+    return item.surface if item.sort is Sort.WORD else item.key
 
 
 def _has_one_value(old: Claim, new: Claim, r: Replaced) -> bool:

@@ -69,6 +69,7 @@ DECLARE
     with_vector bigint;
     all_weights double precision;
     pool_ids uuid[];
+    pool_distances double precision[];
     pool_weights double precision[];
 BEGIN
     SELECT * INTO moment FROM resolve_v1(p_tribe, p_tick, p_instant, coalesce(p_now, clock_timestamp()));
@@ -115,28 +116,32 @@ BEGIN
     ), by_terms AS MATERIALIZED (
         SELECT x.lesson_id, sum(r.weight) AS weight FROM rare r, unnest(r.lesson_ids) AS x(lesson_id)
         GROUP BY x.lesson_id ORDER BY weight DESC, x.lesson_id DESC LIMIT 4 * p_pool
-    ), sides AS (
-        SELECT n.lesson_id, n.place FROM unnest(near.lesson_ids) WITH ORDINALITY AS n(lesson_id, place)
-        UNION ALL
-        SELECT b.lesson_id, row_number() OVER (ORDER BY b.weight DESC, b.lesson_id DESC) FROM by_terms b
+    ), others AS (
+        SELECT b.lesson_id, row_number() OVER (ORDER BY b.weight DESC, b.lesson_id DESC) AS place FROM by_terms b
         UNION ALL
         (SELECT l.lesson_id, row_number() OVER (ORDER BY l.lesson_id DESC) FROM lesson l
          WHERE l.tribe_id = p_tribe AND l.subject_key = p_query_subject
          ORDER BY l.lesson_id DESC LIMIT p_pool)
-    ), fused AS (
-        -- reciprocal rank fusion, k = 60 (Cormack, Clarke and Buettcher 2009); the ranking proper is done over the pool
-        SELECT s.lesson_id, sum(1.0 / (60 + s.place)) AS fusion
-        FROM sides s JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = s.lesson_id
+    ), sides AS (
+        -- the nearest were looked for among believed lessons that the filters let in; what the other sides bring is checked
+        SELECT n.lesson_id, n.place, n.distance
+        FROM unnest(near.lesson_ids, near.distances) WITH ORDINALITY AS n(lesson_id, distance, place)
+        UNION ALL
+        SELECT s.lesson_id, s.place, NULL FROM others s JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = s.lesson_id
         WHERE l.activated_tick <= moment.tick AND (l.deactivated_tick IS NULL OR l.deactivated_tick > moment.tick)
           AND (p_kinds IS NULL OR l.kind = ANY (p_kinds))
           AND (p_subject_key IS NULL OR l.subject_key = p_subject_key)
           AND l.tags @> p_tags
-        GROUP BY s.lesson_id ORDER BY fusion DESC, s.lesson_id DESC LIMIT p_pool
+    ), fused AS (
+        -- reciprocal rank fusion, k = 60 (Cormack, Clarke and Buettcher 2009); the ranking proper is done over the pool
+        SELECT s.lesson_id, sum(1.0::double precision / (60 + s.place)) AS fusion, min(s.distance) AS distance
+        FROM sides s GROUP BY s.lesson_id ORDER BY fusion DESC, s.lesson_id DESC LIMIT p_pool
     )
     SELECT coalesce(array_agg(f.lesson_id ORDER BY f.fusion DESC, f.lesson_id DESC), '{}'),
+           coalesce(array_agg(f.distance ORDER BY f.fusion DESC, f.lesson_id DESC), '{}'),
            coalesce(array_agg(coalesce(b.weight, 0) ORDER BY f.fusion DESC, f.lesson_id DESC), '{}'),
            (SELECT coalesce(sum(w.weight), 0) FROM weights w)
-    INTO pool_ids, pool_weights, all_weights
+    INTO pool_ids, pool_distances, pool_weights, all_weights
     FROM fused f LEFT JOIN by_terms b USING (lesson_id);
 
     RETURN QUERY SELECT json_build_object(
@@ -150,11 +155,11 @@ BEGIN
         NULL::lesson_row, NULL::double precision, NULL::double precision, NULL::boolean;
     RETURN QUERY SELECT
         NULL::json, n,
-        (SELECT v.embedding <=> vector FROM lesson_vector v
-         WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = n.lesson_id),
+        coalesce(p.distance, (SELECT v.embedding <=> vector FROM lesson_vector v
+                              WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = n.lesson_id)),
         p.weight, coalesce(n.subject_key = p_query_subject, false)
     FROM lesson_rows_v1(p_tribe, pool_ids, moment.tick) n
-    JOIN unnest(pool_ids, pool_weights) WITH ORDINALITY AS p(lesson_id, weight, place) USING (lesson_id)
+    JOIN unnest(pool_ids, pool_distances, pool_weights) WITH ORDINALITY AS p(lesson_id, distance, weight, place) USING (lesson_id)
     ORDER BY p.place;
 END
 $$;

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import psycopg
 
-from tributary.access.tokens import new_token, token_hash
+from tributary.access import new_token, token_hash
 from tributary.core.agent import Agent, NewToken, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import InvalidRequest, NotFound, WrongStanding
