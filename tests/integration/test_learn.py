@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 
-from tests.doubles import BrokenJudge, RuledJudge, WordScreen, same_text_same_else_conflict
+from tests.doubles import BrokenJudge, RuledJudge, WordScreen, all_unrelated, same_text_same_else_conflict
 from tests.tribes import SEEN, Tribal, open_tribal
-from tributary.core.agent import Role
+from tributary.core.agent import Principal, Role
 from tributary.core.decision import Outcome, VerdictKind
 from tributary.core.errors import Forbidden, IdempotencyConflict, InvalidRequest, NotFound, WrongStanding
 from tributary.core.ids import new_id
 from tributary.core.lesson import Draft, Evidence, How, Source, Status
+from tributary.service import settling
 
 HEADER = "The deploy API of payments needs the header X-Batch: true"
 OTHER = "The deploy API of payments needs the header X-Batch: false"
@@ -229,10 +232,72 @@ def test_lessons_of_another_tribe_cannot_be_seen_or_confirmed(database_url: str)
 
 @pytest.mark.parametrize(
     "text",
-    ["naïve café — 日本語 🚒", "zero\u200bwidth", "\u202eright to left", "tab\tand\r\nnewline", "e\u0301 vs é", "\U0010ffff", '"\\/\b'],
+    [
+        "naïve café — 日本語 🚒",
+        "zero\u200bwidth",
+        "\u202eright to left",
+        "tab\tand\r\nnewline",
+        "e\u0301 vs é",
+        "\U0010ffff",
+        '"\\/\b',
+    ],
 )
 def test_any_unicode_text_comes_back_as_it_was(tribal: Tribal, text: str) -> None:
     result = tribal.learn(tribal.curator, text, situation=f"in {text}", tags={"k": text}, rationale=text)
     assert result.lesson is not None
     stored = tribal.memory.lesson(tribal.curator, result.lesson.lesson_id).lesson
     assert (stored.text, stored.situation, stored.tags["k"], stored.rationale) == (text, f"in {text}", text, text)
+
+
+def _pending(tribal: Tribal, judge: RuledJudge, agent: Principal, text: str) -> UUID:
+    judge.delay_s = 0.1
+    draft = Draft(text=text, situation="operating the service", source=SEEN, subject="deploy-api")
+    late = tribal.memory.learn(agent, draft, deadline_s=0.02)
+    judge.delay_s = 0
+    assert late.outcome is Outcome.PENDING
+    assert late.lesson is not None
+    return late.lesson.lesson_id
+
+
+def test_pending_lessons_are_settled_as_if_they_had_been_judged_in_time(database_url: str) -> None:
+    judge = RuledJudge(same_text_same_else_conflict)
+    with open_tribal(database_url, judge=judge) as tribal:
+        writer, other = tribal.agent("writer"), tribal.agent("other")
+        believed = tribal.learn(writer, HEADER, subject="deploy-api").lesson
+        assert believed is not None
+        disputed = _pending(tribal, judge, other, OTHER)
+        same = _pending(tribal, judge, other, HEADER)
+        assert tribal.memory.settle_pending() == 2
+        assert tribal.memory.settle_pending() == 0
+
+        def status(lesson_id: UUID) -> Status:
+            return tribal.memory.lesson(writer, lesson_id).lesson.status
+
+        assert [status(disputed), status(same), status(believed.lesson_id)] == [Status.DISPUTED, Status.RETIRED, Status.ACTIVE]
+        assert tribal.memory.lesson(writer, believed.lesson_id).lesson.confirmations == 1
+        own = _pending(tribal, judge, writer, HEADER.replace("true", "nightly"))
+        assert tribal.memory.settle_pending() == 1
+        assert [status(own), status(believed.lesson_id)] == [Status.ACTIVE, Status.SUPERSEDED]
+
+
+def test_two_workers_settle_each_lesson_once(database_url: str) -> None:
+    judge = RuledJudge(all_unrelated)
+    with open_tribal(database_url, judge=judge) as tribal:
+        tribal.learn(tribal.curator, "known", subject="deploy-api")
+        for number in range(6):
+            _pending(tribal, judge, tribal.curator, f"fact {number}")
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(lambda _: tribal.memory.settle_pending(), range(4))) == 6
+        assert tribal.status_counts() == {"active": 7}
+        events = tribal.rows("SELECT count(*) AS n FROM tributary.lesson_event WHERE event = 'learned'")
+        assert events == [{"n": 7}]
+
+
+def test_a_worker_beside_the_server_settles_soon(database_url: str) -> None:
+    judge = RuledJudge(all_unrelated)
+    with open_tribal(database_url, judge=judge) as tribal:
+        tribal.learn(tribal.curator, "known", subject="deploy-api")
+        _pending(tribal, judge, tribal.curator, "fact")
+        with settling(tribal.memory, every_s=0.01):
+            while tribal.status_counts() != {"active": 2}:
+                pass

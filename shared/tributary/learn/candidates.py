@@ -62,7 +62,8 @@ def read_candidates(database: Database, proposal: Commit, *, exact_limit: int) -
     )
     if not row["serving"]:
         raise BadSetting("the tribe does not serve from the embedder's space any more; restart with the one it serves from")
-    found = [rows.candidate(one) for one in row["candidates"]]
+    every = [rows.candidate(one) for one in row["candidates"]]
+    found = [one for one in every if one.lesson.lesson_id != proposal.lesson_id]  # not itself, when it is settled
     return Reading(
         tick=row["tick"],
         at=rows.moment(row["at"]),

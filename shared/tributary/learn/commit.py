@@ -37,6 +37,8 @@ class Commit:
     space_id: int
     embedding: str
     screening: ScreenFinding
+    settles: bool = False
+    """The lesson is stored already, as pending."""
     replans: int = 0
 
 
@@ -87,6 +89,7 @@ def _document(proposal: Commit, reading: Reading, bench: Bench, plan: Plan) -> d
         "rare": list(reading.rare),
         "farthest": reading.farthest,
         "judged": [str(one.lesson.lesson_id) for one in candidates],
+        "settles": proposal.settles,
         "lesson": _lesson(proposal),
         "plan": _plan(plan),
         "decision_id": str(proposal.decision_id),

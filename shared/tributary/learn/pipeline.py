@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
@@ -16,7 +17,7 @@ from tributary.core.normal import content_hash, subject_key
 from tributary.core.outcome import Plan, plan_outcome
 from tributary.core.ports import Embedder, Judge, Screen
 from tributary.core.terms import terms_of
-from tributary.learn.admit import admit, embedded_text, screened_fields
+from tributary.learn.admit import SERVER_KEY, admit, draft_of, embedded_text, request_digest, screened_fields
 from tributary.learn.candidates import Reading, read_candidates
 from tributary.learn.commit import Commit, Refused, commit
 from tributary.learn.deadline import Deadline
@@ -56,27 +57,32 @@ class Learner:
         if admitted.replay is not None:
             log.event(Event.LEARN_REPLAYED)
             return learned(admitted.replay)
-        finding = self._screened(draft)
-        profile = self.profiles.get(principal.tribe_id)
-        proposal = Commit(
-            principal=principal,
-            draft=draft,
-            lesson_id=new_id(),
-            decision_id=new_id(),
-            key=admitted.key,
-            request_digest=admitted.digest,
-            content_hash=content_hash(draft, secret=profile.secret),
-            subject_key=subject_key(draft.subject),
-            terms=terms_of(embedded_text(draft)),
-            space_id=profile.space_id,
-            embedding=as_text(self.embedder.embed([embedded_text(draft)])[0]),
-            screening=finding,
+        proposal = self._proposal(principal, draft, lesson_id=new_id(), key=admitted.key, digest=admitted.digest)
+        return self._learn(proposal, deadline)
+
+    def settle(self, tribe_id: UUID, *, most: int = 100) -> int:
+        """Settles lessons of a tribe that were kept as pending, for their authors; returns how many.
+
+        Safe beside any other worker: whoever commits first settles a lesson, the other finds that it did.
+        """
+        pending = cast(
+            list[rows.Document], self.database.value(statement("learn", "pending"), {"tribe_id": tribe_id, "limit": most})
         )
-        reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
-        if finding.quarantined:
-            plan = Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(finding.reasons)}")
-            return self._settle(proposal, reading, Bench(self.judge, draft, proposal.lesson_id), deadline, fixed=plan)
-        return self._settle(proposal, reading, Bench(self.judge, draft, proposal.lesson_id), deadline)
+        settled = 0
+        for one in pending:
+            lesson = rows.lesson(one["lesson"])
+            author = Principal(tribe_id=tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(one["role"]))
+            key = f"{SERVER_KEY}settle:{lesson.lesson_id.hex}"
+            proposal = self._proposal(
+                author, draft_of(lesson), lesson_id=lesson.lesson_id, key=key, digest=request_digest(lesson.lesson_id)
+            )
+            result = self._learn(replace(proposal, settles=True), Deadline.after(None))
+            settled += not result.replayed
+        return settled
+
+    def tribes_with_pending(self) -> list[UUID]:
+        """Returns the tribes that `settle` has work in."""
+        return [cast(UUID, row[0]) for row in self.database.rows(statement("learn", "tribes_with_pending"), {})]
 
     def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced:
         """Counts `principal` as one more agent that found the lesson true; a second time changes nothing.
@@ -112,6 +118,34 @@ class Learner:
         log.event(Event.REINFORCED, lesson=lesson_id, outcome=result.outcome.value, tick=result.tick)
         return result
 
+    def _proposal(self, principal: Principal, draft: Draft, *, lesson_id: UUID, key: str, digest: bytes) -> Commit:
+        profile = self.profiles.get(principal.tribe_id)
+        finding = self._screened(draft)
+        text = embedded_text(draft)
+        return Commit(
+            principal=principal,
+            draft=draft,
+            lesson_id=lesson_id,
+            decision_id=new_id(),
+            key=key,
+            request_digest=digest,
+            content_hash=content_hash(draft, secret=profile.secret),
+            subject_key=subject_key(draft.subject),
+            terms=terms_of(text),
+            space_id=profile.space_id,
+            embedding=as_text(self.embedder.embed([text])[0]),
+            screening=finding,
+        )
+
+    def _learn(self, proposal: Commit, deadline: Deadline) -> Learned:
+        reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
+        bench = Bench(self.judge, proposal.draft, proposal.lesson_id)
+        reasons = proposal.screening.reasons
+        if reasons:
+            plan = Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")
+            return self._commit(proposal, reading, bench, deadline, fixed=plan)
+        return self._commit(proposal, reading, bench, deadline)
+
     def _screened(self, draft: Draft) -> ScreenFinding:
         try:
             return self.screen.screen(screened_fields(draft))
@@ -120,7 +154,7 @@ class Learner:
             log.event(Event.SCREEN_UNAVAILABLE, level=level, error=error, screen=self.screen.version)
             return ScreenFinding(screen=self.screen.version, reasons=("screen_unavailable",))
 
-    def _settle(
+    def _commit(
         self, proposal: Commit, reading: Reading, bench: Bench, deadline: Deadline, *, fixed: Plan | None = None
     ) -> Learned:
         """Judges, plans and commits until nothing relevant was committed in between."""

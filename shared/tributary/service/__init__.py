@@ -3,5 +3,6 @@
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings, load_settings
 from tributary.service.wiring import open_memory, open_operator
+from tributary.service.worker import settling
 
-__all__ = ["Memory", "Settings", "load_settings", "open_memory", "open_operator"]
+__all__ = ["Memory", "Settings", "load_settings", "open_memory", "open_operator", "settling"]

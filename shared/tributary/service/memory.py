@@ -64,6 +64,10 @@ class Memory:
         """Counts the agent as one more that found the lesson true."""
         return self.learner.reinforce(principal, lesson_id, idempotency_key=idempotency_key)
 
+    def settle_pending(self) -> int:
+        """Settles what was kept as pending, in every tribe; returns how many lessons. For workers, not for callers."""
+        return sum(self.learner.settle(tribe_id) for tribe_id in self.learner.tribes_with_pending())
+
     def recall(self, principal: Principal, question: Question) -> Recalled:
         """Returns what the tribe believes about a question, with a receipt."""
         return self.recaller.recall(principal, question)

@@ -16,6 +16,7 @@ class Event(StrEnum):
     LEARNED = "learn.committed"
     LEARN_REPLANNED = "learn.replanned"
     LEARN_REPLAYED = "learn.replayed"
+    SETTLE_FAILED = "settle.failed"
     REINFORCED = "reinforce.committed"
     RECALLED = "recall.answered"
     RECALL_DEGRADED = "recall.degraded"

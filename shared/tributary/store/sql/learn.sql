@@ -12,6 +12,14 @@ SELECT tributary.learn_read_v1(
 -- The learn's one commit, under the gate.
 SELECT tributary.learn_commit_v1(%(plan)s)
 
+-- name: tribes_with_pending
+-- The tribes that have lessons to settle.
+SELECT tributary.tribes_with_pending_v1()
+
+-- name: pending
+-- Lessons of a tribe to settle, oldest first.
+SELECT tributary.pending_lessons_v1(%(tribe_id)s, %(limit)s)
+
 -- name: reinforce
 -- A confirmation's one commit, under the gate.
 SELECT tributary.reinforce_v1(%(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(key)s, %(digest)s)

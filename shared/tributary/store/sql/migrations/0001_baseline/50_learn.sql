@@ -123,6 +123,7 @@ BEGIN
     FROM lesson l
     LEFT JOIN lesson_vector v ON v.tribe_id = tribe AND v.space_id = space AND v.lesson_id = l.lesson_id
     WHERE l.tribe_id = tribe AND l.lesson_id = ANY (touched) AND l.lesson_id <> ALL (judged)
+      AND l.lesson_id <> (p #>> '{lesson,lesson_id}')::uuid -- itself, when it is a pending lesson being settled
       AND l.status IN ('active', 'pending', 'disputed')
       AND (l.subject_key = p ->> 'subject_key'
            OR l.content_hash = decode(p ->> 'content_hash', 'hex')
@@ -138,7 +139,24 @@ BEGIN
 END
 $$;
 
--- The commit of a learn: one call, one transaction. Returns {committed: true, reply, lesson} or, having written nothing and
+-- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role}].
+CREATE FUNCTION tributary.pending_lessons_v1(p_tribe uuid, p_limit integer) RETURNS json
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+    SELECT coalesce(json_agg(json_build_object('lesson', row_to_json(n), 'role', a.role) ORDER BY n.learned_tick), '[]')
+    FROM lesson_rows_v1(p_tribe, ARRAY(
+             SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending'
+             ORDER BY l.lesson_id LIMIT p_limit), latest_v1()) n
+    JOIN agent a ON a.tribe_id = p_tribe AND a.agent_id = n.agent_id
+$$;
+
+-- The tribes that have pending lessons.
+CREATE FUNCTION tributary.tribes_with_pending_v1() RETURNS SETOF uuid
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+    SELECT tribe_id FROM tribe_count WHERE status = 'pending' AND lessons > 0
+$$;
+
+-- The commit of a learn: one call, one transaction. With p -> 'settles' the lesson is there already, as pending, and what it
+-- was admitted with stands: its author may have been revoked since. Returns {committed: true, reply, lesson} or, having written nothing and
 -- spent no tick, {committed: false, tick, at, role, policy, policy_version, serving, changed, fresh} to plan again from.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -149,7 +167,9 @@ DECLARE
     agent uuid := p ->> 'agent_id';
     opened tributary.tribe := gate_v1(tribe);
     replay jsonb := replay_v1(tribe, agent, p ->> 'key', decode(p ->> 'request_digest', 'hex'));
-    role text := (SELECT a.role FROM agent a WHERE a.tribe_id = tribe AND a.agent_id = agent AND a.revoked_at IS NULL);
+    settles boolean := (p -> 'settles')::boolean;
+    role text := (SELECT a.role FROM agent a
+                  WHERE a.tribe_id = tribe AND a.agent_id = agent AND (settles OR a.revoked_at IS NULL));
     serving boolean := EXISTS (SELECT FROM tribe_space s WHERE s.tribe_id = tribe AND s.space_id = (p ->> 'space_id')::integer
                                AND s.state = 'serving');
     -- kept unjudged or held back: depends on no other lesson

@@ -44,6 +44,19 @@ CREATE FUNCTION tributary.uuids_v1(p jsonb) RETURNS uuid[] LANGUAGE sql IMMUTABL
     SELECT ARRAY(SELECT jsonb_array_elements_text(p)::uuid)
 $$;
 
+-- Gives a pending lesson the standing that it came to.
+CREATE FUNCTION tributary.settle_lesson_v1(p_tribe uuid, p_lesson uuid, p_status text, p_tick bigint, p_at timestamptz)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
+BEGIN
+    UPDATE lesson SET status = p_status,
+        activated_tick = CASE WHEN p_status = 'active' THEN p_tick END, activated_at = CASE WHEN p_status = 'active' THEN p_at END
+    WHERE tribe_id = p_tribe AND lesson_id = p_lesson AND status = 'pending';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the lesson is not pending any more' USING ERRCODE = 'TB410';
+    END IF;
+END
+$$;
+
 CREATE FUNCTION tributary.insert_lesson_v1(p jsonb, p_status text, p_tick bigint, p_at timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = tributary, public, pg_temp AS $$
 DECLARE
@@ -100,6 +113,7 @@ DECLARE
     lapse uuid[] := uuids_v1(plan -> 'lapse');
     settle uuid[] := uuids_v1(plan -> 'settle');
     confirms boolean;
+    settles boolean := (p -> 'settles')::boolean;
     standing text; -- of the new lesson
     tick bigint := p_clock;
     at timestamptz := p_clock_at;
@@ -116,7 +130,7 @@ BEGIN
     standing := CASE WHEN known IS NULL THEN
         CASE outcome WHEN 'learned' THEN 'active' WHEN 'superseded' THEN 'active' ELSE outcome END END;
 
-    IF known IS NULL OR confirms OR cardinality(lapse) > 0 THEN
+    IF known IS NULL OR confirms OR settles OR cardinality(lapse) > 0 THEN
         SELECT a.tick, a.at INTO tick, at FROM advance_v1(tribe) a;
         lapse := deactivate_v1(tribe, lapse, 'retired', NULL, tick, at);
         PERFORM record_v1(tribe, tick, at, agent, decision, 'retired', 'retired', lapse, '{"cause": "lapsed"}');
@@ -125,11 +139,20 @@ BEGIN
         INSERT INTO confirmation (tribe_id, lesson_id, agent_id, tick, at) VALUES (tribe, known, agent, tick, at);
         PERFORM record_v1(tribe, tick, at, agent, decision, 'reinforced', l.status, ARRAY[known], '{}')
         FROM lesson l WHERE l.tribe_id = tribe AND l.lesson_id = known;
+    END IF;
+    IF settles AND known IS NOT NULL THEN
+        PERFORM settle_lesson_v1(tribe, new_id, 'retired', tick, at);
+        PERFORM record_v1(tribe, tick, at, agent, decision, 'retired', 'retired', ARRAY[new_id],
+                          jsonb_build_object('cause', 'same_as_known', 'lesson', known));
     ELSIF standing IS NOT NULL THEN
         -- first what ends, then what begins: at no moment may two rivals be on
         supersede := deactivate_v1(tribe, supersede, 'superseded', new_id, tick, at);
         UPDATE lesson SET status = 'retired' WHERE tribe_id = tribe AND lesson_id = ANY (settle) AND status = 'disputed';
-        PERFORM insert_lesson_v1(p, standing, tick, at);
+        IF settles THEN
+            PERFORM settle_lesson_v1(tribe, new_id, standing, tick, at);
+        ELSE
+            PERFORM insert_lesson_v1(p, standing, tick, at);
+        END IF;
         PERFORM record_v1(tribe, tick, at, agent, decision, CASE standing WHEN 'active' THEN 'learned' WHEN 'pending' THEN 'pended'
                           ELSE standing END, standing, ARRAY[new_id], '{}');
         PERFORM record_v1(tribe, tick, at, agent, decision, 'superseded', 'superseded', supersede,

@@ -7,5 +7,5 @@ GRANT SELECT ON tributary.space, tributary.tribe_space, tributary.schema_require
 GRANT INSERT ON tributary.audit TO tributary_runtime;
 GRANT EXECUTE ON FUNCTION
     tributary.authenticate_v1, tributary.tribe_profile_v1, tributary.replay_v1, tributary.learn_read_v1,
-    tributary.learn_commit_v1, tributary.reinforce_v1, tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1
+    tributary.learn_commit_v1, tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.reinforce_v1, tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1
     TO tributary_runtime;
