@@ -84,7 +84,7 @@ def tribal(database_url: str) -> Iterator[Tribal]:
 def database_at(url: str, database: str) -> str:
     """Returns `url` with another database in it."""
     parts = conninfo_to_dict(url)
-    if parts.get("host", "").startswith("/"):
+    if str(parts.get("host", "")).startswith("/"):
         return f"postgresql://{parts.get('user', 'postgres')}@/{database}?host={parts['host']}&port={parts.get('port', 5432)}"
     password = f":{parts['password']}" if parts.get("password") else ""
     return f"postgresql://{parts['user']}{password}@{parts['host']}:{parts.get('port', 5432)}/{database}"
@@ -94,9 +94,7 @@ def _new_database(server_url: str, template: str) -> Iterator[str]:
     name = f"test_{uuid.uuid4().hex}"
     admin = make_conninfo(server_url)
     with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
-        )
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template)))
     try:
         yield database_at(server_url, name)
     finally:

@@ -53,7 +53,5 @@ def compatible(subject: str, n: int) -> list[Lesson]:
 
 def similarly_worded(n: int) -> list[Lesson]:
     """Returns n lessons that say the same of n different services."""
-    names = [
-        name if round_ == 0 else f"{name}-{round_ + 1}" for round_ in range(-(-n // len(_NAMES))) for name in _NAMES
-    ]
+    names = [name if round_ == 0 else f"{name}-{round_ + 1}" for round_ in range(-(-n // len(_NAMES))) for name in _NAMES]
     return [(f"connecting to {name}", f"The {name} service listens on port 8042.") for name in names[:n]]

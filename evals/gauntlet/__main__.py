@@ -32,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _check_plot(parser, plot)
     _replace_what_the_console_cannot_show()
     say = _Progress()
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _as_interrupt)
     try:
         with own_server(say=say) as server:
             demo = run_demo(options.seed, server, say=say)

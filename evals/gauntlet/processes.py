@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,7 +60,7 @@ def running(
 
 def end(process: subprocess.Popen[str], *, grace_s: float = GRACE_S) -> None:
     """Returns when the process is gone; it is killed when it has not ended `grace_s` seconds after it was asked to."""
-    with _uninterrupted():
+    with uninterrupted():
         if process.poll() is None:
             process.terminate()
             try:
@@ -111,14 +112,14 @@ def python(module: str, *arguments: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Keeps a second Ctrl-C from leaving children behind while they are being ended."""
-    try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # not in the main thread, where no Ctrl-C arrives
-        yield
+def uninterrupted() -> Iterator[None]:
+    """Keeps a second Ctrl-C, or SIGTERM, from leaving things behind while they are being cleared away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no signal arrives here
         return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evals.gauntlet.processes import ProcessFailed, clean_environment, run_json, running, tail
+from evals.gauntlet.processes import ProcessFailed, clean_environment, run_json, running, tail, uninterrupted
+
+DATABASE_STOP_S = 100.0
+"""Longer than its keeper gives a database to stop."""
 
 _COMMAND = (sys.executable, "-c", "from tributary.edges.cli import main; main()")
 
@@ -51,11 +56,12 @@ def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
 
     Raises ProcessFailed when it does not start; a failure of what uses it is raised again with the end of the server's log.
     """
-    with tempfile.TemporaryDirectory(prefix="tributary-gauntlet-") as folder:
-        home, log = Path(folder) / "home", Path(folder) / "server.log"
+    with _vanishing_folder() as folder:
+        home, log = folder / "home", folder / "server.log"
         environment = clean_environment(os.environ, home)
         say("starting a server with a database of its own")
         with (
+            _waiting_for_the_database(home),
             log.open("w", encoding="utf-8") as errors,
             running(
                 (*_COMMAND, "--debug", "serve", "--port", "0", "--json"),
@@ -71,6 +77,37 @@ def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
             except ProcessFailed as error:
                 raise ProcessFailed(f"{error}\nThe server's log ends so:\n{_tail_of(log)}") from error
             say("stopping the server")
+
+
+@contextmanager
+def _vanishing_folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="tributary-gauntlet-"))
+    try:
+        yield folder
+    finally:
+        with uninterrupted():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _waiting_for_the_database(home: Path) -> Iterator[None]:
+    """Returns from the block once the database below `home` has stopped, so that its folder is not removed under it.
+
+    The server stops it on its way out; one that was killed leaves that to the database's keeper, a moment later.
+    """
+    try:
+        yield
+    finally:
+        with uninterrupted():
+            until = time.monotonic() + DATABASE_STOP_S
+            while _database_runs(home) and time.monotonic() < until:
+                time.sleep(0.05)
+
+
+def _database_runs(home: Path) -> bool:
+    """Tells whether PostgreSQL has its pid file, or a socket elsewhere, because the path of `home` is too long for one."""
+    links = (path for path in home.glob("postgres-*.run/socket") if path.is_symlink())
+    return any(home.glob("postgres-*/postmaster.pid")) or any(links)
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:

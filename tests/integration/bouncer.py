@@ -63,7 +63,9 @@ def _as_who(folder: Path, server_url: str) -> list[str]:
     if os.geteuid() != 0:
         return []
     with psycopg.connect(server_url, autocommit=True) as connection:
-        data, ident = connection.execute("SELECT current_setting('data_directory'), current_setting('ident_file')").fetchone() or ("", "")
+        data, ident = connection.execute(
+            "SELECT current_setting('data_directory'), current_setting('ident_file')"
+        ).fetchone() or ("", "")
         account = pwd.getpwuid(Path(data).stat().st_uid)
         rule = f'owner "{account.pw_name}" all\n'
         if rule not in Path(ident).read_text():

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,15 +27,17 @@ PATIENCE_S = 120.0
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    # A home with a space in its name, so that a printed command line that forgets to quote it is found out.
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "LC_ALL": "C",
-        "PYTHONPATH": str(Path(tributary.__file__).parents[1]),
-        "TRIBUTARY_HOME": str(tmp_path / "ho me"),
-    }
+def environment() -> Iterator[dict[str, str]]:
+    # Not under pytest's own folder: another pytest of the same user resets its rights, and root's PostgreSQL, which runs as a
+    # user of its own, could then not pass. The home has a space in its name to find a printed line that forgets to quote it.
+    with tempfile.TemporaryDirectory(prefix="tributary-serve-", ignore_cleanup_errors=True) as folder:
+        yield {
+            "PATH": os.environ["PATH"],
+            "HOME": folder,
+            "LC_ALL": "C",
+            "PYTHONPATH": str(Path(tributary.__file__).parents[1]),
+            "TRIBUTARY_HOME": str(Path(folder, "ho me")),
+        }
 
 
 @pytest.fixture

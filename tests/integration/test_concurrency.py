@@ -90,7 +90,9 @@ def test_ticks_are_gapless_and_every_tick_has_its_events(tribal: Tribal) -> None
     ticks = [row["tick"] for row in tribal.rows("SELECT DISTINCT tick FROM tributary.lesson_event ORDER BY tick")]
     clock = tribal.rows("SELECT clock FROM tributary.tribe")[0]["clock"]
     assert ticks == list(range(1, int(str(clock)) + 1))
-    late = tribal.rows("SELECT count(*) AS n FROM tributary.lesson_event a JOIN tributary.lesson_event b ON a.tick < b.tick AND a.at >= b.at")
+    late = tribal.rows(
+        "SELECT count(*) AS n FROM tributary.lesson_event a JOIN tributary.lesson_event b ON a.tick < b.tick AND a.at >= b.at"
+    )
     assert late == [{"n": 0}]
 
 
@@ -180,7 +182,12 @@ def test_a_write_that_does_not_matter_costs_no_replan(database_url: str) -> None
         for number in range(12):
             tribal.learn(tribal.curator, f"filler {number} xyzzy{number}", situation=f"place{number}")
         other = tribal.agent("other")
-        judge.before = lambda: (setattr(judge, "before", None), tribal.learn(other, "zebra quagga", situation="savanna"))[0]
+
+        def intrude() -> None:
+            judge.before = None
+            tribal.learn(other, "zebra quagga", situation="savanna")
+
+        judge.before = intrude
         tribal.learn(tribal.curator, "filler 3 again xyzzy3", situation="place3")
         replans = tribal.rows("SELECT max(replans) AS most FROM tributary.decision")
         assert replans == [{"most": 0}]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]  # it ships no types
+import psutil
 import pytest
 
 from evals.gauntlet.results import DemoReport
@@ -53,7 +53,8 @@ def left_behind(folder: Path) -> list[str]:
                 processes.append(f"{process.pid} {process.name()}")
         except psutil.Error:
             continue
-    return processes + [str(path) for path in folder.iterdir()]
+    # onnxruntime keeps a session id of its own in the folder for temporary files
+    return processes + [str(path) for path in folder.iterdir() if path.name != ".ses"]
 
 
 def test_agent_b_walks_into_no_trap_and_the_controls_into_all(folder: Path, tmp_path: Path) -> None:
@@ -92,4 +93,18 @@ def test_an_interrupted_demo_leaves_nothing_behind(folder: Path, number: signal.
         process.send_signal(number)
         process.communicate()
     assert process.returncode == 130
+    assert left_behind(folder) == []
+
+
+def test_a_demo_whose_server_is_killed_says_so_and_leaves_nothing_behind(folder: Path) -> None:
+    with demo(folder) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "agent-a starts," in line:
+                break
+        (server,) = (child for child in psutil.Process(process.pid).children() if "serve" in child.cmdline())
+        server.kill()
+        _, said = process.communicate()
+    assert process.returncode == 3
+    assert "the memory failed" in said
     assert left_behind(folder) == []

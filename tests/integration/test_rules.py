@@ -214,7 +214,9 @@ def test_counters_agree_with_the_lessons(tribal: Tribal, owner: psycopg.Connecti
     counted = tribal.rows("SELECT status, lessons FROM tributary.tribe_count WHERE lessons > 0 ORDER BY status")
     found = tribal.rows("SELECT status, count(*) AS lessons FROM tributary.lesson GROUP BY status ORDER BY status")
     assert counted == found
-    vectors = tribal.rows("SELECT (SELECT count(*) FROM tributary.lesson_vector WHERE believed) = vectors AS equal FROM tributary.tribe_space")
+    vectors = tribal.rows(
+        "SELECT (SELECT count(*) FROM tributary.lesson_vector WHERE believed) = vectors AS equal FROM tributary.tribe_space"
+    )
     assert vectors == [{"equal": True}]
 
 

@@ -15,14 +15,14 @@ from uuid import UUID
 import httpx
 
 from tests.unit.client_fakes import TOKEN, URL, Tribe
-from tributary.service.operator import NewTribe
-from tributary.service.operator import Tribe as StoredTribe
 from tributary.client import Memory
 from tributary.core.agent import Agent, NewToken, Principal, Role
 from tributary.core.errors import NotFound, Unauthenticated, WrongStanding
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
+from tributary.service.operator import NewTribe
+from tributary.service.operator import Tribe as StoredTribe
 
 if TYPE_CHECKING:
     from tributary.edges.cli.faces import ServedMemory

@@ -16,6 +16,13 @@ PREFIX = "TRIBUTARY_"
 _OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
 
 
+def _expanded(value: object) -> object:
+    return Path(value).expanduser() if isinstance(value, str | Path) else value
+
+
+Folder = Annotated[Path, BeforeValidator(_expanded)]
+
+
 def _split(value: object) -> object:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
@@ -36,7 +43,7 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="ignore", hide_input_in_errors=True
     )
 
-    home: Path | None = Field(default=None, description="Folder for the embedded database and the local token.")
+    home: Folder | None = Field(default=None, description="Folder for the embedded database and the local token.")
     database_url: str | None = Field(
         default=None,
         validation_alias=AliasChoices("TRIBUTARY_DATABASE_URL", "DATABASE_URL"),
@@ -62,7 +69,7 @@ class Settings(BaseSettings):
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
     log_format: Literal["text", "json"] = Field(default="text", description="Form of log lines.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least severity that is logged.")
-    log_file: Path | None = Field(default=None, description="File that log lines go to as well.")
+    log_file: Folder | None = Field(default=None, description="File that log lines go to as well.")
 
 
 def load_settings(*, home: Path | None = None) -> Settings:

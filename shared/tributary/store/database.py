@@ -10,13 +10,13 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg.rows import RowFactory, dict_row, tuple_row
 
-from tributary.core.errors import Overloaded, Unavailable
+from tributary.core.errors import NotMigrated, Overloaded, Unavailable
 from tributary.store import failures
 from tributary.telemetry import Event, log
 
@@ -129,7 +129,16 @@ class Database:
 
 
 def connect(target: Target, *, autocommit: bool = True) -> psycopg.Connection:
-    """Opens one connection that prepares nothing by name; raises psycopg.Error."""
+    """Opens one connection that prepares nothing by name; raises psycopg.Error, or NotMigrated without the role to assume."""
+    try:
+        return _connect(target, autocommit=autocommit)
+    except psycopg.OperationalError:
+        if target.assume is not None and not _has_role(replace(target, assume=None), target.assume):
+            raise NotMigrated from None
+        raise
+
+
+def _connect(target: Target, *, autocommit: bool) -> psycopg.Connection:
     given = psycopg.conninfo.conninfo_to_dict(target.url)
     options = [str(given["options"])] if given.get("options") else []
     if target.assume is not None:
@@ -146,3 +155,9 @@ def connect(target: Target, *, autocommit: bool = True) -> psycopg.Connection:
         autocommit=autocommit,
         prepare_threshold=None,
     )
+
+
+def _has_role(target: Target, role: str) -> bool:
+    """Tells whether a role is there; a server refuses one that is not at the start, without a SQLSTATE to tell it by."""
+    with _connect(target, autocommit=True) as connection:
+        return connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,)).fetchone() is not None

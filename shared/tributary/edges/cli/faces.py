@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tributary.service.operator import NewTribe, Tribe
 from tributary.core.agent import Agent, NewToken, Role
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
+from tributary.service.operator import NewTribe, Tribe
 
 
 class OperatorFace(Protocol):

@@ -22,7 +22,6 @@ from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from tributary.service.operator import NewTribe, Tribe
     from tributary.contract.home import Connection
     from tributary.edges.cli.connection import Lease
     from tributary.edges.cli.faces import OperatorFace, ServedMemory
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from tributary.edges.cli.output import Output
     from tributary.edges.gateway import Started
     from tributary.service import Settings
+    from tributary.service.operator import NewTribe, Tribe
 
 
 def serve(

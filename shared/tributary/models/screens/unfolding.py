@@ -18,7 +18,7 @@ _RIGHT_TO_LEFT = "\u202e"
 _TAG_CHARACTERS = re.compile("[\U000e0020-\U000e007e]{3,}")
 _ESCAPE = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,5})\}?|x([0-9a-fA-F]{2}))")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}(?:\s{1,4}[A-Za-z0-9+/_-]{8,})*={0,2}")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,}")
+_HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){12,}")
 _LEAST_READABLE = 0.9
 _UNSEEN_INSIDE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 
@@ -60,6 +60,8 @@ def _hidden(text: str) -> Iterator[str]:
         yield "".join(chr(ord(c) - 0xE0000) if 0xE0020 <= ord(c) <= 0xE007E else " " for c in text)
     if _RIGHT_TO_LEFT in text:
         yield text[::-1]
+    if _UNSEEN_INSIDE.search(text):  # unseen characters may part words as well as letters
+        yield _UNSEEN_INSIDE.sub(" ", text)
     bare = _UNSEEN_INSIDE.sub("", text)
     for match in _BASE64.finditer(bare):
         yield from _from_base64(match.group())

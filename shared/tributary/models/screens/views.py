@@ -9,15 +9,20 @@ from dataclasses import dataclass
 from tributary.models.screens.confusables import CONFUSABLES, LEET
 
 _INVISIBLE = re.compile(
-    "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "[\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _SPACE = re.compile(r"\s+")
 _DRESSING = re.compile(r"[*_~`\"'“”‘’„«»()\[\]{}|^\\+]+|(?<![\w/:.])/(?!\w)|(?<=\w)/\*.{0,20}?\*/")
 _SPACED = re.compile(r"(?<![^\W_])(?:[^\W\d_][ .\-·•]{1,2}){3,}[^\W\d_](?![^\W_])")
 _SPACED_JOINERS = re.compile(r"[.\-·•]+| (?! )")
-_LEET_WORD = re.compile(r"(?<![\w@$!])(?=[\w@$!]*[a-z])(?=[\w@$!]*[0134579@$!])[a-z0134579@$!]{3,24}(?![\w@$])")
-_BETWEEN_CJK = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\s+(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
+_LEET_WORD = re.compile(
+    r"(?<![\w@$])(?=[a-z0134579@$]{0,24}[a-z])(?=[a-z0134579@$]{0,24}[0134579@$])[a-z0134579@$]{3,24}(?![\w@$])"
+)
+_CONTRACTIONS = (("’", "'"), ("n't ", " not "), ("'re ", " are "), ("'ll ", " will "), ("'ve ", " have "))
+_BETWEEN_CJK = re.compile(
+    r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\s+(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,6 +45,8 @@ def views_of(text: str) -> Views:
     folded = _unaccented(visible)
     latin = folded.translate(CONFUSABLES).casefold()
     marked = _SPACE.sub(" ", latin)
+    for short, long in _CONTRACTIONS:
+        latin = latin.replace(short, long)
     words = _without_leet(_together(_SPACE.sub(" ", _DRESSING.sub(" ", _together(latin)))))
     lines = "\n".join(_SPACE.sub(" ", line) for line in latin.splitlines())
     native = marked if folded.isascii() else _BETWEEN_CJK.sub("", _SPACE.sub(" ", folded.casefold()))
