@@ -45,6 +45,9 @@ class InvalidRequest(TributaryError):
         self.rule = rule
         super().__init__(f"{field}: {rule}")
 
+    def __reduce__(self) -> tuple[type[InvalidRequest], tuple[str, str]]:
+        return type(self), (self.field, self.rule)  # an exception is remade from its message, which is not what this one takes
+
 
 class Unauthenticated(TributaryError):
     """No known token came with the request; send 'Authorization: Bearer <token>'."""

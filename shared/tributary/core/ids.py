@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import uuid
 from enum import StrEnum
 
 from tributary.core.errors import InvalidRequest
+
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{32}")
 
 
 class Prefix(StrEnum):
@@ -36,9 +39,6 @@ def show(prefix: Prefix, value: uuid.UUID) -> str:
 def parse(prefix: Prefix, text: str, *, field: str) -> uuid.UUID:
     """Returns the UUID in a shown identifier; raises InvalidRequest naming `field` when it is not one."""
     head, _, tail = text.partition("_")
-    try:
-        if head == prefix and len(tail) == 32:
-            return uuid.UUID(hex=tail)
-    except ValueError:
-        pass
-    raise InvalidRequest(field, f"must look like {prefix}_ and 32 hexadecimal digits")
+    if head != prefix or not _HEXADECIMAL.fullmatch(tail):  # UUID() alone takes 0x, signs, underscores and other scripts' digits
+        raise InvalidRequest(field, f"must look like {prefix}_ and 32 hexadecimal digits")
+    return uuid.UUID(hex=tail)

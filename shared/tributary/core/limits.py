@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 from tributary.core.errors import InvalidRequest
 from tributary.core.lesson import Draft
@@ -50,9 +50,15 @@ def check_storable(field: str, value: str) -> None:
 
 
 def check_aware(field: str, value: datetime | None) -> None:
-    """Raises InvalidRequest when a time has no offset."""
-    if value is not None and value.utcoffset() is None:
+    """Raises InvalidRequest when a time has no offset, or cannot be told in UTC, as it is once it was stored."""
+    if value is None:
+        return
+    if value.utcoffset() is None:
         raise InvalidRequest(field, "must have an offset, such as Z or +02:00")
+    try:
+        value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidRequest(field, "must lie within the years 1 to 9999 in UTC") from None
 
 
 def check_confidence(field: str, value: float) -> None:

@@ -14,9 +14,15 @@ _SPACE = re.compile(r"\s+")
 _SUBJECT_JOINERS = re.compile(r"[\s_\-]+")
 
 
+def folded(text: str) -> str:
+    """Returns `text` in NFKC and without case, the same for every spelling that Unicode calls compatible."""
+    # Folding takes some characters apart (the Greek iota with dialytika and tonos), so they are put together once more.
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
 def normal_text(text: str) -> str:
-    """Returns `text` in NFKC, case-folded, with runs of white space as one blank."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+    """Returns `text` folded, with runs of white space as one blank."""
+    return _SPACE.sub(" ", folded(text)).strip()
 
 
 def subject_key(subject: str | None) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeVar
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
@@ -14,6 +15,8 @@ from tributary.core.decision import Outcome, Verdict, VerdictKind
 from tributary.core.errors import Corrupt
 from tributary.core.lesson import Draft, How, Lesson, Status
 from tributary.core.normal import subject_key
+
+Checked = TypeVar("Checked")
 
 CHALLENGE_SIMILARITY = 0.6
 """An `unsure` verdict about a lesson with no common subject is shown as a challenge from this similarity up."""
@@ -57,23 +60,31 @@ class Policy:
 
     @classmethod
     def from_document(cls, version: int, document: Mapping[str, object]) -> Policy:
-        """Returns the policy stored as `{"precedence": [{"how", "with_evidence", "over"}], "equals"}`; {} is the default."""
+        """Returns the policy stored as `{"precedence": [{"how", "with_evidence", "over"}], "equals"}`; {} is the default.
+
+        Raises Corrupt when it is stored otherwise.
+        """
         default = cls(version=version)
-        stored = document.get("precedence")
-        if stored is None:
-            precedence = default.precedence
-        elif isinstance(stored, list):
-            precedence = tuple(
-                Precedence(
-                    how=How(rule["how"]),
-                    with_evidence=bool(rule["with_evidence"]),
-                    over=frozenset(map(How, rule["over"])),
-                )
-                for rule in stored
-            )
-        else:
-            raise Corrupt("the tribe's stored policy has a precedence that is no list")
-        return cls(version=version, precedence=precedence, equals=Equals(str(document.get("equals", default.equals))))
+        try:
+            stored = document.get("precedence")
+            precedence = default.precedence if stored is None else tuple(map(_precedence, _checked(stored, list)))
+            return cls(version=version, precedence=precedence, equals=Equals(str(document.get("equals", default.equals))))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise Corrupt("the tribe's stored policy is not what it should be; store {} for the default one") from None
+
+
+def _precedence(rule: Mapping[str, object]) -> Precedence:
+    return Precedence(
+        how=How(str(rule["how"])),
+        with_evidence=_checked(rule["with_evidence"], bool),
+        over=frozenset(How(one) for one in _checked(rule["over"], list)),
+    )
+
+
+def _checked(value: object, kind: type[Checked]) -> Checked:
+    if not isinstance(value, kind):
+        raise TypeError(f"not a {kind.__name__}")
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,10 +226,14 @@ def _may_replace(draft: Draft, writer: Principal, policy: Policy, conflicts: Seq
 
 def _why_replaced(draft: Draft, writer: Principal, policy: Policy, conflicts: Sequence[Judged]) -> str:
     lessons = [j.candidate.lesson for j in conflicts]
-    if all(old.agent_id == writer.agent_id for old in lessons):
+    own = [old.agent_id == writer.agent_id for old in lessons]
+    outranked = [policy.outranks(draft, old) for old in lessons]
+    if all(own):
         why = "its own author says otherwise now"
-    elif all(policy.outranks(draft, old) for old in lessons):
+    elif all(outranked):
         why = "its source outranks theirs"
+    elif all(mine or lesser for mine, lesser in zip(own, outranked, strict=True)):
+        why = "its author says otherwise now, and its source outranks the others'"
     else:
         why = "a curator says otherwise"
     return f"replaces {_count(conflicts)}: {why}"

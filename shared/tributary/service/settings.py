@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from tributary.core.errors import BadSetting
@@ -29,11 +31,21 @@ def _split(value: object) -> object:
     return value
 
 
-Origins = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^https?://[^/*\s]+$")], ...],
-    NoDecode,
-    BeforeValidator(_split),
-]
+def _postgres(value: str) -> str:
+    if not value.startswith(("postgresql://", "postgres://")):
+        raise PydanticCustomError("postgres_url", "must begin with postgresql://")
+    return value
+
+
+def _origin(value: str) -> str:
+    if not re.fullmatch(r"https?://[^/*\s]+", value):
+        rule = "must be exact origins such as https://app.example.org, without a path or *, separated by commas"
+        raise PydanticCustomError("origin", rule)
+    return value
+
+
+PostgresUrl = Annotated[str, AfterValidator(_postgres)]
+Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
@@ -44,15 +56,13 @@ class Settings(BaseSettings):
     )
 
     home: Folder | None = Field(default=None, description="Folder for the embedded database and the local token.")
-    database_url: str | None = Field(
+    database_url: PostgresUrl | None = Field(
         default=None,
         validation_alias=AliasChoices("TRIBUTARY_DATABASE_URL", "DATABASE_URL"),
-        pattern=r"^postgres(ql)?://",
         description="PostgreSQL >= 15 with pgvector >= 0.8, instead of the embedded server.",
     )
-    owner_url: str | None = Field(
+    owner_url: PostgresUrl | None = Field(
         default=None,
-        pattern=r"^postgres(ql)?://",
         description=(
             "Login that migrates and makes tribes. When set, the database URL must log in as the runtime role by itself,"
             " as behind a pooler; when not, it is the owner's, and the code steps down to the runtime role."
@@ -89,8 +99,11 @@ def load_settings(*, home: Path | None = None) -> Settings:
         first = error.errors(include_url=False, include_context=False)[0]
         name = str(first["loc"][0])
         variable = name if name.isupper() else PREFIX + name.upper()
+        if not os.environ.get(variable):
+            variable = variable.removeprefix(PREFIX)  # the value came by the other name that a setting may have
         given = "" if "URL" in variable else f" (it is '{os.environ.get(variable, '')}')"
-        raise BadSetting(f"{variable}: {first['msg'].lower()}{given}") from None
+        rule = first["msg"][:1].lower() + first["msg"][1:]
+        raise BadSetting(f"{variable}: {rule}{given}") from None
     return found if found.home is not None else found.model_copy(update={"home": home})
 
 

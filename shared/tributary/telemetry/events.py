@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Event(StrEnum):
-    """Each name says what happened; docs/operations.md says what to do about it."""
+    """Each name says what happened; docs/events.md says what to do about it."""
 
     SERVICE_STARTED = "service.started"
     SERVICE_STOPPED = "service.stopped"

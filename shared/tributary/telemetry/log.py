@@ -2,6 +2,7 @@
 
 The library only emits; it never configures logging. Entry points call `configure`. Lines made inside `operation` carry its
 id, agent and tribe. Fields hold ids, counts, codes and milliseconds: never the text of a lesson or query, a token or a key.
+Tracebacks have places and types only, since messages may quote any of these.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -49,14 +51,14 @@ def operation_id() -> str | None:
 
 
 def event(name: Event, *, level: int = logging.INFO, error: BaseException | None = None, **fields: Field) -> None:
-    """Logs one event of the catalogue. `error` adds the type and, at DEBUG, the traceback of an unexpected exception."""
+    """Logs one event of the catalogue. `error` adds the type of an exception and, at ERROR, the places that it came by."""
     if not _logger.isEnabledFor(level):
         return
     carried: dict[str, Field] = {**_context.get(), **fields}
     if error is not None:
         carried["error"] = type(error).__name__
-    extra = {"event": name.value, "fields": carried}
-    _logger.log(level, name.value, extra=extra, exc_info=error if level >= logging.ERROR else None)
+    places = "".join(_places(error)) if error is not None and level >= logging.ERROR else None
+    _logger.log(level, name.value, extra={"event": name.value, "fields": carried, "places": places})
 
 
 def configure(
@@ -69,7 +71,7 @@ def configure(
         handlers.append(logging.StreamHandler(sys.stderr))
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(logging.FileHandler(file, encoding="utf-8"))
+        handlers.append(logging.FileHandler(file, encoding="utf-8", errors="backslashreplace"))
     for old in list(_logger.handlers):
         _logger.removeHandler(old)
         old.close()
@@ -78,6 +80,17 @@ def configure(
         _logger.addHandler(handler)
     _logger.setLevel(level)
     _logger.propagate = False
+
+
+def _places(error: BaseException) -> Iterator[str]:
+    """Gives where an exception was raised and what it is, then the same of what it came from. No message, no value."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield from traceback.format_tb(current.__traceback__)
+        yield f"{type(current).__module__}.{type(current).__qualname__}\n"
+        current = current.__cause__ or current.__context__
 
 
 def _fields_of(record: logging.LogRecord) -> dict[str, Field]:
@@ -97,8 +110,8 @@ class _JsonFormatter(logging.Formatter):
             "event": getattr(record, "event", record.getMessage()),
             **_fields_of(record),
         }
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
+        if places := getattr(record, "places", None):
+            line["traceback"] = places
         return json.dumps(line, default=str, ensure_ascii=False)
 
 
@@ -108,8 +121,8 @@ class _TextFormatter(logging.Formatter):
         line = (
             f"{_instant(record)} {record.levelname.lower():<7} {getattr(record, 'event', record.getMessage())} {fields}".rstrip()
         )
-        if record.exc_info:
-            line += "\n" + self.formatException(record.exc_info)
+        if places := getattr(record, "places", None):
+            line += "\n" + str(places).rstrip()
         return line
 
 

@@ -6,8 +6,8 @@ One object holds them all, made when the command line starts, so that a test han
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -73,10 +73,13 @@ class _Real:
 
         return open_operator(settings)
 
-    def open_memory(self, settings: Settings) -> AbstractContextManager[ServedMemory]:
-        from tributary.service import open_memory
+    @contextmanager
+    def open_memory(self, settings: Settings) -> Iterator[ServedMemory]:
+        """Opens the memory with the worker that settles its pending lessons: here no queue does."""
+        from tributary.service import open_memory, settling
 
-        return open_memory(settings)
+        with open_memory(settings) as memory, settling(memory):
+            yield memory
 
     def serve(
         self,

@@ -9,6 +9,7 @@ from uuid import UUID
 from tributary.contract import models
 from tributary.core import ids
 from tributary.core.confidence import shown_confidence
+from tributary.core.ranking import DIGITS
 from tributary.core.decision import Challenge, Learned, Reinforced
 from tributary.core.lesson import Draft, Evidence, How, Instant, Kind, Lesson, Source
 from tributary.core.receipt import Receipt
@@ -136,7 +137,7 @@ def _hit(hit: Hit) -> models.HitReply:
 
 
 def _lesson_at(one: Lesson, now: datetime) -> models.LessonReply:
-    return lesson(one, confidence=shown_confidence(one, at=now))
+    return lesson(one, confidence=round(shown_confidence(one, at=now), DIGITS))
 
 
 def _challenges(challenges: Iterable[Challenge]) -> list[models.ChallengeReply]:

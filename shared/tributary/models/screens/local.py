@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tributary.core.decision import ScreenFinding
-from tributary.models.screens.fences import closes_a_fence, takes_turns
-from tributary.models.screens.rules import RULES, Reason
+from tributary.models.screens.addressees import ADDRESSEES
+from tributary.models.screens.commands import COMMANDS
+from tributary.models.screens.frames import closes_a_fence, takes_turns
+from tributary.models.screens.leaks import LEAKS
+from tributary.models.screens.rules import Reason
 from tributary.models.screens.tongues import TONGUES
 from tributary.models.screens.unfolding import layers_of
 from tributary.models.screens.views import Views, views_of
 
 VERSION = "local-rules/1"
 
-_RULES = (*RULES, *TONGUES)
+_RULES = (*COMMANDS, *ADDRESSEES, *LEAKS, *TONGUES)
 _ORDER = tuple(Reason)
 
 

@@ -3,60 +3,52 @@ Chinese, Japanese and Korean."""
 
 from __future__ import annotations
 
-import re
-
-from tributary.models.screens.rules import Reason, Rule
-
-_GAP = r"[^.!?;]{0,40}?"
+from tributary.models.screens.rules import GAP, Reason, Rule, rule
 
 
 def _override(reject: str, told: str, earlier: str, *, view: str = "words") -> Rule:
     """Rejecting what was told earlier, with the two in either order after the verb, or before it."""
-    both = rf"(?:\b{earlier}\b{_GAP}\b{told}\b|\b{told}\b{_GAP}\b{earlier}\b)"
-    return Rule(
-        reason=Reason.OVERRIDE, view=view, pattern=re.compile(rf"\b{reject}\b{_GAP}{both}|{both}{_GAP}\b{reject}\b")
-    )
-
-
-def _rule(reason: Reason, pattern: str, view: str = "words") -> Rule:
-    return Rule(reason=reason, view=view, pattern=re.compile(pattern))
+    both = rf"(?:\b{earlier}\b{GAP}\b{told}\b|\b{told}\b{GAP}\b{earlier}\b)"
+    return rule(Reason.OVERRIDE, rf"\b{reject}\b{GAP}{both}|{both}{GAP}\b{reject}\b", view=view)
 
 
 TONGUES: tuple[Rule, ...] = (
     _override(
-        r"(?:ignorier\w*|missacht\w*|vergiss|vergesst|vergessen sie|verwirf|verwerfen sie|uberschreib\w*|ubergeh\w*|setz\w* (?:dich|sie sich|euch) uber|"
+        r"(?:ignorier\w*|missacht\w*|vergiss|vergesst|vergessen sie|verwirf|verwerfen sie|uberschreib\w*|ubergeh\w*|"
+        r"setz\w* (?:dich|sie sich|euch) uber|"
         r"(?:beachte|befolge|folge)\w* (?:nicht|keine\w*))",
         r"(?:anweisung\w*|instruktion\w*|befehl\w*|vorgabe\w*|anordnung\w*|richtlinie\w*|prompt\w*|aufforderung\w*|regel\w*)",
         r"(?:vorherig\w*|bisherig\w*|vorig\w*|vorangegangen\w*|vorhergehend\w*|obig\w*|oben|zuvor|fruher\w*|ursprunglich\w*|dein\w*|"
         r"gegeben\w*)",
     ),
-    _rule(
+    rule(
         Reason.OVERRIDE,
         r"\b(?:befolg|beacht|folg)\w*\b[^.!?;]{0,20}\b(?:vorherig|bisherig|obig|fruher|dein|ihr)\w*\b[^.!?;]{0,20}"
         r"\b(?:anweisung|instruktion|befehl|vorgabe|regel|richtlinie)\w*\b[^.!?;]{0,12}\bnicht\b",
     ),
-    _rule(
+    rule(
         Reason.OVERRIDE,
         r"\b(?:vergiss|vergessen sie|ignorier\w*) (?:einfach )?(?:alles|das) (?:vorherige|bisherige|obige|zuvor|davor|vorige)\b"
         r"|\b(?:olvid|ignor)\w* todo lo (?:anterior|previo)\b|\b(?:oubli|ignor)\w* tout ce qui (?:precede|est au-dessus)\b"
         r"|\b(?:esquec|ignor|desconsider)\w* tudo (?:o que (?:foi dito|veio) )?(?:acima|antes|anterior)\b"
         r"|\b(?:dimentic|ignor)\w* (?:tutto )?(?:quanto sopra|cio che precede|quello che precede)\b",
     ),
-    _rule(Reason.OVERRIDE, r"(?:забуд|игнорир)\w* вс[ея] (?:вышесказанн|предыдущ|сказанн|что было)", "native"),
+    rule(Reason.OVERRIDE, r"(?:забуд|игнорир)\w* вс[ея] (?:вышесказанн|предыдущ|сказанн|что было)", view="native"),
     _override(
         r"(?:ignor\w*|olvid\w*|desestim\w*|descart\w*|haz caso omiso|haga caso omiso|no (?:sigas|siga|obedezcas|hagas caso))",
         r"(?:instruccion\w*|indicacion\w*|orden\w*|directric\w*|directiva\w*|reglas?|prompts?|mensajes?)",
         r"(?:anterior\w*|previ[ao]s?|precedent\w*|de arriba|arriba|iniciales?|originales?|recibid\w*|tus|que te dieron)",
     ),
     _override(
-        r"(?:ignor\w*|oubli\w*|neglig\w*|ne (?:tiens|tenez) pas compte|fai(?:s|tes) abstraction|ne suiv\w* pas|passe outre|contourn\w*)",
+        r"(?:ignor\w*|oubli\w*|neglig\w*|ne (?:tiens|tenez) pas compte|fai(?:s|tes) abstraction|ne suiv\w* pas|"
+        r"n obei\w* (?:plus|pas)|passe outre|contourn\w*)",
         r"(?:instructions?|consignes?|directives?|ordres?|regles?|prompts?|indications?|commandes?)",
         r"(?:precedent\w*|anterieur\w*|ci-dessus|ci dessus|prealable\w*|initial\w*|d origine|recues?|tes|vos|donnees)",
     ),
     _override(
         r"(?:ignor\w*|esquec\w*|desconsider\w*|desprez\w*|descart\w*|nao (?:siga|obedeca))",
         r"(?:instruc\w*|orden\w*|diretriz\w*|diretiva\w*|regras?|comandos?|prompts?|indicac\w*|orientac\w*)",
-        r"(?:anterior\w*|previ[ao]s?|precedent\w*|acima|iniciais|originais|recebid\w*|suas)",
+        r"(?:anterior\w*|previ[ao]s?|precedent\w*|acima|iniciais|originais|receb\w*|antes|suas)",
     ),
     _override(
         r"(?:ignor\w*|dimentic\w*|tralasci\w*|trascur\w*|scart\w*|non (?:considerare|seguire|tenere conto))",
@@ -74,51 +66,55 @@ TONGUES: tuple[Rule, ...] = (
         r"(?:предыдущ\w*|прежн\w*|прошл\w*|вышеуказанн\w*|вышестоящ\w*|ранее|выше|свои\w*|данн\w*|полученн\w*|все|всех)",
         view="native",
     ),
-    _rule(
+    rule(
         Reason.OVERRIDE,
         r"(?:忽略|无视|無視|忘记|忘記|忘掉|不要理会|不要理會|不理会|不要遵守|不要遵循|别管|抛弃|丢弃)[^。！？；]{0,12}"
         r"(?:之前|先前|以上|上述|前面|此前|上面|所有|全部|一切|原有|你的|您的)[^。！？；]{0,10}"
         r"(?:指令|指示|提示|说明|說明|规则|規則|命令|要求|设定|設定)",
-        "native",
+        view="native",
     ),
-    _rule(
+    rule(
         Reason.OVERRIDE,
         r"(?:以前|前|これまで|今まで|上記|上|先|先ほど|すべて|全て|元)[^。！？]{0,8}"
         r"(?:指示|命令|プロンプト|ルール|指令|説明|規則|設定)[^。！？]{0,10}(?:無視|忘れ|従わ|破棄|捨て)",
-        "native",
+        view="native",
     ),
-    _rule(
+    rule(
         Reason.OVERRIDE,
         r"(?:이전|위의|앞의|모든|기존|지금까지)[^.!?]{0,12}(?:지시|명령|프롬프트|지침|규칙|설명)[^.!?]{0,8}(?:무시|잊|따르지)",
-        "native",
+        view="native",
     ),
     # ---- another self
-    _rule(
+    rule(
         Reason.ROLE_HIJACK,
         r"\b(?:du bist (?:jetzt|nun|ab sofort|ab jetzt)|sie sind (?:jetzt|nun|ab sofort)) (?:ein|eine|der|die|im|kein)\b"
-        r"|\b(?:ahora eres|a partir de ahora eres|actua como si)\b|\btu es (?:maintenant|desormais|dorenavant) (?:un|une|le|la|en)\b"
+        r"|\b(?:ahora eres|a partir de ahora eres|actua como si)\b"
+        r"|\btu es (?:maintenant|desormais|dorenavant) (?:un|une|le|la|en)\b"
         r"|\bvous etes (?:maintenant|desormais) (?:un|une|le|la|en) (?:\w+ )?(?:assistant|ia|modele|agent|administrateur)\b"
-        r"|\b(?:agora voce e|voce agora e|a partir de agora voce)\b|\b(?:ora sei|adesso sei|d ora in poi sei) (?:un|uno|una|il|in)\b",
+        r"|\b(?:agora voce e|voce agora e|a partir de agora voce)\b"
+        r"|\b(?:ora sei|adesso sei|d ora in poi sei) (?:un|uno|una|il|in)\b",
     ),
-    _rule(
+    rule(
         Reason.ROLE_HIJACK,
         r"(?:теперь ты|ты теперь|отныне ты)|(?:你现在是|从现在起你|你現在是)|(?:あなたは今から|これからあなたは|今からあなたは)",
-        "native",
+        view="native",
     ),
     # ---- whoever reads this
-    _rule(
+    rule(
         Reason.READER_HIJACK,
-        r"\b(?:jede[rs]?|alle|welche[rs]?) (?:\w+ )?(?:agent\w*|ki\w*|assistent\w*|modell\w*)\b[^.!?;]{0,20}\b(?:dies|das hier|diese\w*)\b"
-        r"[^.!?;]{0,20}\b(?:lies\w*|lesen|abruf\w*)\b|\b(?:cualquier|todo|cada) (?:agente|asistente|modelo|ia) que (?:lea|lee|recupere)\b"
+        r"\b(?:jede[rs]?|alle|welche[rs]?) (?:\w+ )?(?:agent\w*|ki\w*|assistent\w*|modell\w*)\b[^.!?;]{0,20}"
+        r"\b(?:dies|das hier|diese\w*)\b"
+        r"[^.!?;]{0,20}\b(?:lies\w*|lesen|abruf\w*)\b"
+        r"|\b(?:cualquier|todo|cada) (?:agente|asistente|modelo|ia) que (?:lea|lee|recupere)\b"
         r"|\b(?:tout|chaque) (?:agent|assistant|modele|ia) qui (?:lit|lira|recupere)\b"
         r"|\b(?:qualquer|todo|cada) (?:agente|assistente|modelo|ia) que (?:ler|leia|le|recuperar)\b"
         r"|\b(?:qualsiasi|ogni) (?:agente|assistente|modello|ia) che (?:legge|legga|leggera)\b",
     ),
-    _rule(
+    rule(
         Reason.READER_HIJACK,
         r"(?:любои|каждыи|всякии) (?:агент|ассистент|бот)\w*,? (?:которыи )?(?:читающ|прочит|чита)\w*"
         r"|(?:任何|所有|每个)[^。]{0,4}(?:阅读|读到|看到|讀取)[^。]{0,6}(?:代理|智能体|助手|模型|ai)"
         r"|これを読[^。]{0,8}(?:エージェント|アシスタント|モデル|ai)",
-        "native",
+        view="native",
     ),
 )

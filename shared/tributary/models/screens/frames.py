@@ -6,13 +6,15 @@ import re
 
 # What prompts fence data with. Configuration files know some of these too, but there they are opened first.
 _FENCES = (
-    "tributary-lessons?|lessons?|memor(?:y|ies)|recalled|recall|context|data|documents?|doc|untrusted[a-z_-]{0,20}|untrusted|"
-    "tool_results?|tool_outputs?|tool|function_results?|results?|outputs?|inputs?|user_inputs?|user|instructions?|prompts?|"
-    "system|assistant|quotes?|quoted|retrieved|knowledge|notes?|content|text|message|messages|answer|thinking|example|examples|source|sources"
+    r"tributary-lessons?|lessons?|memor(?:y|ies)|recalled|recall|context|data|documents?|doc|untrusted[a-z_-]{0,20}|tool_results?|"
+    r"tool_outputs?|tool|function_results?|results?|outputs?|inputs?|user_inputs?|user|instructions?|prompts?|system|assistant|"
+    r"quotes?|quoted|retrieved|knowledge|notes?|content|text|messages?|answer|thinking|examples?|sources?"
 )
 _TAG = re.compile(
     rf"<\s?(/?)\s?({_FENCES})(?:[-_ ][a-z0-9_-]{{0,64}})?\s?>|<({_FENCES})(?:[-_][a-z0-9]{{1,64}})?\s[^<>]{{0,200}}>"
 )
+
+_TURN = re.compile(r"(?m)^[ >*_-]{0,6}(assistant|ai|human|user|system)[*_]{0,2} ?: ?\S")
 
 
 def closes_a_fence(marked: str) -> bool:
@@ -27,9 +29,6 @@ def closes_a_fence(marked: str) -> bool:
         else:
             return True
     return False
-
-
-_TURN = re.compile(r"(?m)^[ >*_-]{0,6}(assistant|ai|human|user|system)[*_]{0,2} ?: ?\S")
 
 
 def takes_turns(lines: str) -> bool:
