@@ -1,0 +1,104 @@
+"""The database goes away in the middle: nothing acknowledged is lost, nothing is done twice, and the next call works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.conftest import database_at
+from tests.doubles import RuledJudge, all_unrelated
+from tests.tribes import SEEN, Tribal, open_tribal
+from tributary.core.decision import Learned, Outcome
+from tributary.core.errors import Unavailable
+from tributary.core.lesson import Draft
+from tributary.store import Target
+from tributary.store.embedded import EmbeddedPostgres
+from tributary.store.migrate import migrate
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="tributary-outage-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _kill(home: Path) -> None:
+    postmaster = int(next(home.glob("postgres-*/postmaster.pid")).read_text().splitlines()[0])
+    os.kill(postmaster, signal.SIGKILL)
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            os.kill(postmaster, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)
+    raise TimeoutError("the server outlived SIGKILL")
+
+
+def test_a_killed_server_is_unavailable_and_after_its_restart_all_is_there(home: Path) -> None:
+    with EmbeddedPostgres.join(home) as server:
+        with psycopg.connect(server.url(), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE outage")
+        url = database_at(server.url(), "outage")
+        migrate(Target(url=url))
+        with open_tribal(url, judge=RuledJudge(all_unrelated)) as tribal:
+            acknowledged = [tribal.learn(tribal.curator, f"fact {number} holds", situation=f"place {number}") for number in range(5)]
+            _kill(home)
+            for call in (lambda: tribal.recall("fact"), lambda: tribal.learn(tribal.curator, "another fact")):
+                with pytest.raises(Unavailable):
+                    call()
+            with EmbeddedPostgres.join(home):
+                assert tribal.status_counts() == {"active": 5}
+                assert tribal.learn(tribal.curator, "another fact").tick == acknowledged[-1].tick + 1
+                assert tribal.recall("another fact").hits[0].lesson.text == "another fact"
+
+
+def _cut_backends(tribal: Tribal, stop: threading.Event) -> None:
+    with psycopg.connect(tribal.url, autocommit=True) as connection:
+        while not stop.wait(0.02):
+            connection.execute(
+                """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                   WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'tributary'
+                   ORDER BY random() LIMIT 2"""
+            )
+
+
+def test_backends_killed_at_any_moment_cost_no_write_and_double_none(database_url: str) -> None:
+    with open_tribal(database_url, judge=RuledJudge(all_unrelated)) as tribal:
+        agents = [tribal.agent(f"writer-{index}") for index in range(8)]
+
+        def work(index: int) -> list[Learned]:
+            done = []
+            for number in range(12):
+                draft = Draft(text=f"fact {index}.{number} holds", situation=f"place {index}.{number}", source=SEEN)
+                while True:
+                    try:
+                        done.append(tribal.memory.learn(agents[index], draft, idempotency_key=f"k{number}"))
+                        break
+                    except Unavailable:
+                        continue  # as a client would: the same key again
+            return done
+
+        stop = threading.Event()
+        cutter = threading.Thread(target=_cut_backends, args=(tribal, stop))
+        cutter.start()
+        try:
+            with ThreadPoolExecutor(8) as pool:
+                results = [one for many in pool.map(work, range(8)) for one in many]
+        finally:
+            stop.set()
+            cutter.join()
+        assert {one.outcome for one in results} == {Outcome.LEARNED}
+        assert len({one.lesson.lesson_id for one in results if one.lesson}) == 96
+        assert tribal.status_counts() == {"active": 96}
+        clock = tribal.rows("SELECT clock, (SELECT count(DISTINCT tick) FROM tributary.lesson_event) AS ticks FROM tributary.tribe")
+        assert clock == [{"clock": 96, "ticks": 96}]
