@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
-from uuid import UUID
-
-from tributary.core.agent import Role
 from tributary.core.errors import BadSetting
-from tributary.core.outcome import Candidate, Policy
+from tributary.core.outcome import Policy
 from tributary.core.terms import COMMON_FROM, RARE_TERMS
-from tributary.learn.commit import Commit, Refused
+from tributary.learn.proposal import Proposal, Reading
 from tributary.store import Database, rows, statement
 
 NEAREST = 8
@@ -19,26 +13,7 @@ SAME_SUBJECT = 32
 BY_TERMS = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """What was read at one tick. `farthest` is the distance of the farthest vector candidate, None when they were too few."""
-
-    tick: int
-    at: datetime
-    role: Role
-    policy: Policy
-    rare: tuple[str, ...]
-    farthest: float | None
-    candidates: Mapping[UUID, Candidate]
-
-    def after(self, refused: Refused) -> Reading:
-        """Returns this reading brought forward to the tick at which a commit was refused."""
-        merged = dict(self.candidates)
-        merged.update((one.lesson.lesson_id, one) for one in (*refused.changed, *refused.fresh))
-        return replace(self, tick=refused.tick, at=refused.at, role=refused.role, policy=refused.policy, candidates=merged)
-
-
-def read_candidates(database: Database, proposal: Commit, *, exact_limit: int) -> Reading:
+def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int) -> Reading:
     """Reads candidates from three sides in one query: nearest by vector, same subject, shared rare terms."""
     row = rows.document(
         database.value(

@@ -2,60 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
-from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from tributary.core.agent import Principal, Role
-from tributary.core.decision import ScreenFinding
 from tributary.core.ids import new_id
-from tributary.core.lesson import Draft
-from tributary.core.outcome import Candidate, Plan, Policy
+from tributary.core.outcome import Plan, Policy
+from tributary.learn.judging import Bench
+from tributary.learn.proposal import Proposal, Reading, Refused
 from tributary.store import Database, rows, statement
 
-if TYPE_CHECKING:
-    from tributary.learn.candidates import Reading
-    from tributary.learn.judging import Bench
 
-
-@dataclass(frozen=True, kw_only=True)
-class Commit:
-    """All of a learn that does not depend on what the tribe believes. `embedding` is pgvector's text form."""
-
-    principal: Principal
-    draft: Draft
-    lesson_id: UUID
-    decision_id: UUID
-    key: str
-    request_digest: bytes
-    content_hash: bytes
-    subject_key: str | None
-    terms: tuple[str, ...]
-    space_id: int
-    embedding: str
-    screening: ScreenFinding
-    settles: bool = False
-    """The lesson is stored already, as pending."""
-    replans: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Refused:
-    """Nothing was written: something that the plan depends on was committed after its reading."""
-
-    tick: int
-    at: datetime
-    role: Role
-    serving: bool
-    policy: Policy
-    changed: tuple[Candidate, ...]
-    fresh: tuple[Candidate, ...]
-
-
-def commit(database: Database, proposal: Commit, reading: Reading, bench: Bench, plan: Plan) -> rows.Document | Refused:
+def commit(database: Database, proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) -> rows.Document | Refused:
     """Returns the document of the reply, or what changed since the reading."""
     row = rows.document(database.value(statement("learn", "commit"), {"plan": Jsonb(_document(proposal, reading, bench, plan))}))
     if row["committed"]:
@@ -71,7 +29,7 @@ def commit(database: Database, proposal: Commit, reading: Reading, bench: Bench,
     )
 
 
-def _document(proposal: Commit, reading: Reading, bench: Bench, plan: Plan) -> dict[str, object]:
+def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) -> dict[str, object]:
     candidates = reading.candidates.values()
     return {
         "tribe_id": str(proposal.principal.tribe_id),
@@ -107,7 +65,7 @@ def _document(proposal: Commit, reading: Reading, bench: Bench, plan: Plan) -> d
     }
 
 
-def _lesson(proposal: Commit) -> dict[str, object]:
+def _lesson(proposal: Proposal) -> dict[str, object]:
     draft = proposal.draft
     return {
         "lesson_id": str(proposal.lesson_id),

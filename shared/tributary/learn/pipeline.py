@@ -18,10 +18,11 @@ from tributary.core.outcome import Plan, plan_outcome
 from tributary.core.ports import Embedder, Judge, Screen
 from tributary.core.terms import terms_of
 from tributary.learn.admit import SERVER_KEY, admit, draft_of, embedded_text, request_digest, screened_fields
-from tributary.learn.candidates import Reading, read_candidates
-from tributary.learn.commit import Commit, Refused, commit
+from tributary.learn.candidates import read_candidates
+from tributary.learn.commit import commit
 from tributary.learn.deadline import Deadline
 from tributary.learn.judging import Bench
+from tributary.learn.proposal import Proposal, Reading, Refused
 from tributary.learn.replies import learned, reinforced
 from tributary.spaces import EXACT_LIMIT, Profiles, as_text
 from tributary.store import Database, rows, statement
@@ -118,11 +119,11 @@ class Learner:
         log.event(Event.REINFORCED, lesson=lesson_id, outcome=result.outcome.value, tick=result.tick)
         return result
 
-    def _proposal(self, principal: Principal, draft: Draft, *, lesson_id: UUID, key: str, digest: bytes) -> Commit:
+    def _proposal(self, principal: Principal, draft: Draft, *, lesson_id: UUID, key: str, digest: bytes) -> Proposal:
         profile = self.profiles.get(principal.tribe_id)
         finding = self._screened(draft)
         text = embedded_text(draft)
-        return Commit(
+        return Proposal(
             principal=principal,
             draft=draft,
             lesson_id=lesson_id,
@@ -137,7 +138,7 @@ class Learner:
             screening=finding,
         )
 
-    def _learn(self, proposal: Commit, deadline: Deadline) -> Learned:
+    def _learn(self, proposal: Proposal, deadline: Deadline) -> Learned:
         reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
         bench = Bench(self.judge, proposal.draft, proposal.lesson_id)
         reasons = proposal.screening.reasons
@@ -155,7 +156,7 @@ class Learner:
             return ScreenFinding(screen=self.screen.version, reasons=("screen_unavailable",))
 
     def _commit(
-        self, proposal: Commit, reading: Reading, bench: Bench, deadline: Deadline, *, fixed: Plan | None = None
+        self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline, *, fixed: Plan | None = None
     ) -> Learned:
         """Judges, plans and commits until nothing relevant was committed in between."""
         for replans in range(REPLANS):
@@ -180,7 +181,7 @@ class Learner:
             reading = reading.after(outcome)
         raise Overloaded
 
-    def _plan(self, proposal: Commit, reading: Reading, bench: Bench, deadline: Deadline) -> Plan:
+    def _plan(self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline) -> Plan:
         writer = replace(proposal.principal, role=reading.role)
         judged = bench.judge_all(reading.candidates, deadline)
         if judged is None:
