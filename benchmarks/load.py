@@ -3,70 +3,112 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
 import psycopg
+from pgvector import HalfVector
+from pgvector.psycopg import register_vector
 
-from benchmarks.corpus import Corpus
+from benchmarks.corpus import SITUATION, Corpus
 from tributary.core.ids import new_id
 from tributary.core.terms import terms_of
 
-SITUATION = "operating the platform"
+LESSON = (
+    "tribe_id, lesson_id, agent_id, kind, status, text, situation, tags, source_how, source_ref, evidence, confidence,"
+    " content_hash, learned_tick, learned_at, activated_tick, activated_at"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Load:
+    """One tribe's rows for each table; the first lesson is learned at tick `first`, one tick each."""
+
+    tribe_id: UUID
+    agent_id: UUID
+    space_id: int
+    corpus: Corpus
+    rows: Sequence[int]
+    ids: Sequence[UUID]
+    first: int
+    at: datetime
+
+    def lessons(self) -> Iterator[tuple[object, ...]]:
+        for tick, (row, lesson_id) in enumerate(zip(self.rows, self.ids, strict=True), self.first):
+            digest = hashlib.sha256(self.corpus.texts[row].encode()).digest()
+            said = ("gotcha", "active", self.corpus.texts[row], SITUATION, "{}", "observed", "run:bench", "[]", 0.7)
+            yield (self.tribe_id, lesson_id, self.agent_id, *said, digest, tick, self.at, tick, self.at)
+
+    def vectors(self) -> Iterator[tuple[object, ...]]:
+        halves = self.corpus.vectors[list(self.rows)].astype(np.float16)
+        for lesson_id, half in zip(self.ids, halves, strict=True):
+            yield (self.tribe_id, self.space_id, lesson_id, True, HalfVector(half))
+
+    def terms(self) -> Iterator[tuple[object, ...]]:
+        """In the order of the table's key: rows at random would be inserted several times slower."""
+        every: list[tuple[str, UUID]] = []
+        for row, lesson_id in zip(self.rows, self.ids, strict=True):
+            every += [(term, lesson_id) for term in terms_of(f"{SITUATION}\n{self.corpus.texts[row]}")]
+        every.sort()
+        return ((self.tribe_id, term, lesson_id) for term, lesson_id in every)
+
+    def events(self) -> Iterator[tuple[object, ...]]:
+        for tick, lesson_id in enumerate(self.ids, self.first):
+            yield (self.tribe_id, tick, 1, lesson_id, "learned", "active", self.agent_id, self.at)
 
 
 def load_lessons(
     connection: psycopg.Connection, *, tribe_id: UUID, agent_id: UUID, space_id: int, corpus: Corpus, rows: Sequence[int]
-) -> None:
-    """Adds the corpus' lessons `rows` to a tribe as believed ones, one tick each, counters included.
+) -> list[UUID]:
+    """Adds the corpus' lessons `rows` to a tribe as believed ones, one tick each, counters included; returns their ids.
 
     `connection` is a superuser's: triggers and foreign keys are skipped, so the counters are written here.
     """
-    ids = [new_id() for _ in rows]
-    at = datetime.now(UTC)
     start = connection.execute("SELECT clock FROM tributary.tribe WHERE tribe_id = %s", (tribe_id,)).fetchone()
     assert start is not None
-    first = int(start[0]) + 1
+    load = _Load(
+        tribe_id=tribe_id,
+        agent_id=agent_id,
+        space_id=space_id,
+        corpus=corpus,
+        rows=rows,
+        ids=[new_id() for _ in rows],
+        first=int(start[0]) + 1,
+        at=datetime.now(UTC),
+    )
+    register_vector(connection)
     with connection.transaction(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
-        with cursor.copy(
-            "COPY tributary.lesson (tribe_id, lesson_id, agent_id, kind, status, text, situation, tags, source_how, source_ref,"
-            " evidence, confidence, content_hash, learned_tick, learned_at, activated_tick, activated_at) FROM STDIN"
-        ) as copy:
-            for offset, (row, lesson_id) in enumerate(zip(rows, ids, strict=True)):
-                text = corpus.texts[row]
-                digest = hashlib.sha256(f"{row}".encode()).digest()
-                copy.write_row(
-                    (tribe_id, lesson_id, agent_id, "gotcha", "active", text, SITUATION, "{}", "observed", "run:bench", "[]",
-                     0.7, digest, first + offset, at, first + offset, at)
-                )  # fmt: skip
-        with cursor.copy(
-            "COPY tributary.lesson_vector (tribe_id, space_id, lesson_id, believed, embedding) FROM STDIN"
-        ) as copy:
-            for row, lesson_id in zip(rows, ids, strict=True):
-                copy.write_row((tribe_id, space_id, lesson_id, True, as_halfvec(corpus.vectors[row])))
-        with cursor.copy("COPY tributary.lesson_term (tribe_id, term, lesson_id) FROM STDIN") as copy:
-            for row, lesson_id in zip(rows, ids, strict=True):
-                for term in terms_of(f"{SITUATION}\n{corpus.texts[row]}"):
-                    copy.write_row((tribe_id, term, lesson_id))
-        with cursor.copy(
-            "COPY tributary.lesson_event (tribe_id, tick, seq, lesson_id, event, status, agent_id, at) FROM STDIN"
-        ) as copy:
-            for offset, lesson_id in enumerate(ids):
-                copy.write_row((tribe_id, first + offset, 1, lesson_id, "learned", "active", agent_id, at))
-        cursor.execute("UPDATE tributary.tribe SET clock = clock + %s, clock_at = %s WHERE tribe_id = %s", (len(ids), at, tribe_id))
+        _copy(cursor, f"lesson ({LESSON})", load.lessons())
+        vector_types = ("uuid", "int4", "uuid", "bool", "halfvec")
+        _copy(cursor, "lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)", load.vectors(), vector_types)
+        _copy(cursor, "lesson_term (tribe_id, term, lesson_id)", load.terms(), ("uuid", "text", "uuid"))
+        _copy(cursor, "lesson_event (tribe_id, tick, seq, lesson_id, event, status, agent_id, at)", load.events())
+        cursor.execute(
+            "UPDATE tributary.tribe SET clock = clock + %s, clock_at = %s WHERE tribe_id = %s", (len(rows), load.at, tribe_id)
+        )
         cursor.execute(
             "INSERT INTO tributary.tribe_count AS c (tribe_id, status, lessons) VALUES (%s, 'active', %s)"
             " ON CONFLICT (tribe_id, status) DO UPDATE SET lessons = c.lessons + excluded.lessons",
-            (tribe_id, len(ids)),
+            (tribe_id, len(rows)),
         )
         cursor.execute(
             "UPDATE tributary.tribe_space SET vectors = vectors + %s WHERE tribe_id = %s AND space_id = %s",
-            (len(ids), tribe_id, space_id),
+            (len(rows), tribe_id, space_id),
         )
+    return list(load.ids)
 
 
-def as_halfvec(vector: np.ndarray[tuple[int], np.dtype[np.float32]]) -> str:
-    return "[" + ",".join(f"{value:.5g}" for value in vector.tolist()) + "]"
+def _copy(
+    cursor: psycopg.Cursor, into: str, rows: Iterator[tuple[object, ...]], types: Sequence[str] | None = None
+) -> None:
+    """Copies `rows` in; in binary when `types` names the columns'."""
+    form = " (FORMAT BINARY)" if types else ""
+    with cursor.copy(f"COPY tributary.{into} FROM STDIN{form}".encode()) as copy:
+        if types:
+            copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)

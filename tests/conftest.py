@@ -26,6 +26,21 @@ def pytest_report_header() -> str:
     return f"PostgreSQL: {CHOSEN if CHOSEN.isdigit() else 'by URL'}"
 
 
+MAY_BE_SKIPPED = ("sentence-transformers is not installed", "float32 weights")
+"""Reasons for a skip that CI accepts: libraries of several gigabytes, behind an extra of their own."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fails a CI run in which a test was skipped: there, everything that tests need is installed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not os.environ.get("CI") or reporter is None:
+        return
+    reasons = [str(report.longrepr) for report in reporter.stats.get("skipped", [])]
+    if any(all(known not in reason for known in MAY_BE_SKIPPED) for reason in reasons):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.fixture(autouse=True)
 def _scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads the settings, databases or credentials of whoever runs it."""

@@ -33,13 +33,13 @@ def can_plot() -> bool:
 def print_report(console: Console, demo: DemoReport) -> None:
     """Prints what each agent did, what became of agent-a's lessons, what was claimed, and what to try next."""
     console.print(_agents(demo))
-    console.print(LEGEND, style="dim", highlight=False)
+    console.print(LEGEND, style="dim", highlight=False, soft_wrap=True)
     console.print(_lessons(demo))
     for claim in demo.claims:
         mark = Text("holds", style="green") if claim.holds else Text("FAILS", style="bold red")
-        console.print(Text.assemble(mark, f"  {claim.claim}: {claim.figures}"))
+        console.print(Text.assemble(mark, f"  {claim.claim}: {claim.figures}"), soft_wrap=True)
     console.print()
-    console.print(NEXT, highlight=False)
+    console.print(NEXT, highlight=False, soft_wrap=True)
 
 
 def write_plot(demo: DemoReport, path: Path) -> None:

@@ -61,7 +61,7 @@ def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
         environment = clean_environment(os.environ, home)
         say("starting a server with a database of its own")
         with (
-            _waiting_for_the_database(home),
+            waiting_for_the_database(home),
             log.open("w", encoding="utf-8") as errors,
             running(
                 (*_COMMAND, "--debug", "serve", "--port", "0", "--json"),
@@ -90,7 +90,7 @@ def _vanishing_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _waiting_for_the_database(home: Path) -> Iterator[None]:
+def waiting_for_the_database(home: Path) -> Iterator[None]:
     """Returns from the block once the database below `home` has stopped, so that its folder is not removed under it.
 
     The server stops it on its way out; one that was killed leaves that to the database's keeper, a moment later.

@@ -36,11 +36,17 @@ def say(word: str) -> None:
 
 
 def hold(home: Path) -> None:
-    """Is a member from the first line it reads to the second."""
-    sys.stdin.readline()
+    """Is a member until it reads a line."""
     with EmbeddedPostgres.join(home, fast=True) as postgres:
         say(started_at(postgres))
         sys.stdin.readline()
+
+
+def race(home: Path) -> None:
+    """Says that it is about to join, and does so when it reads a line."""
+    say("here")
+    sys.stdin.readline()
+    hold(home)
 
 
 def insert(home: Path) -> None:
@@ -94,7 +100,7 @@ def ask_as_another(folder: Path) -> None:
 
 
 def pretend_to_serve(home: Path) -> None:
-    """Passes for a server that no fast shutdown stops, and says with which signal it ended."""
+    """Passes for a server that no fast shutdown stops, and says which signals it gets."""
     layout = Layout(home=home, major=18)
     for folder in (layout.data, layout.run / "socket"):
         folder.mkdir(parents=True)
@@ -111,7 +117,8 @@ def pretend_to_serve(home: Path) -> None:
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
-    command.__name__: command for command in (hold, insert, churn, fork, fork_amid_a_lock, ask_as_another, pretend_to_serve)
+    command.__name__: command
+    for command in (hold, race, insert, churn, fork, fork_amid_a_lock, ask_as_another, pretend_to_serve)
 }
 
 if __name__ == "__main__":

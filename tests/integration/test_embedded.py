@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -53,9 +54,20 @@ class Member:
         self.process.send_signal(number)
         self.process.wait(DEADLINE_S)
 
-    def ends(self) -> None:
+    def ends(self) -> str:
+        """Returns what the child had still to say, after its end."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        if self.process.stdout.closed:
+            return ""
         with self.process:
-            pass
+            with suppress(BrokenPipeError):
+                self.process.stdin.close()
+            try:
+                self.process.wait(DEADLINE_S / 6)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+            return self.process.stdout.read()
 
 
 @pytest.fixture
@@ -71,8 +83,6 @@ def member() -> Iterator[Callable[..., Member]]:
 
     def begin(what: str, *words: object) -> Member:
         members.append(Member(what, *words))
-        if what == "hold":
-            members[-1].goes_on()
         return members[-1]
 
     yield begin
@@ -135,7 +145,9 @@ def kill_server(home: Path) -> None:
     os.kill(int((home / "postgres-18" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
 
 
-def test_the_first_member_starts_the_server_and_the_last_one_stops_it(home: Path, member: Callable[..., Member]) -> None:
+def test_the_first_member_starts_the_server_and_the_last_one_stops_it(
+    home: Path, member: Callable[..., Member]
+) -> None:
     first = member("hold", home)
     server = first.hears()
     last = EmbeddedPostgres.join(home)
@@ -159,7 +171,9 @@ def test_memberships_of_one_process_share_a_server_until_the_last_is_closed(home
     assert stopped(home)
 
 
-def test_the_server_outlives_a_killed_starter_while_another_is_a_member(home: Path, member: Callable[..., Member]) -> None:
+def test_the_server_outlives_a_killed_starter_while_another_is_a_member(
+    home: Path, member: Callable[..., Member]
+) -> None:
     starter = member("hold", home)
     server = starter.hears()
     with EmbeddedPostgres.join(home) as other:
@@ -192,9 +206,10 @@ def test_a_member_killed_while_it_makes_the_data_leaves_nothing_to_trip_over(
     for pid in initdb:
         os.kill(pid, signal.SIGSTOP)
     killed.dies()
-    # What initdb may still write to is not touched, by nobody; when it has ended, the half-made data is made anew.
+    (home / "postgres-18.new" / "untouched").touch()
     with pytest.raises(Unavailable):
         EmbeddedPostgres.join(home, fast=True, timeout_s=0.5)
+    assert (home / "postgres-18.new" / "untouched").exists(), "a process may still write there"
     for pid in initdb:
         os.kill(pid, signal.SIGCONT)
     with EmbeddedPostgres.join(home, fast=True) as postgres:
@@ -215,9 +230,14 @@ def test_half_made_data_is_made_anew(tmp_path: Path) -> None:
     assert not unfinished.exists()
 
 
-def test_processes_that_join_an_empty_home_at_once_share_one_server(tmp_path: Path, member: Callable[..., Member]) -> None:
+def test_processes_that_join_an_empty_home_at_once_share_one_server(
+    tmp_path: Path, member: Callable[..., Member]
+) -> None:
     home = tmp_path / "home"
-    members = [member("hold", home) for _ in range(8)]
+    members = [member("race", home) for _ in range(8)]
+    assert {one.hears() for one in members} == {"here"}
+    for one in members:
+        one.goes_on()
     assert len({one.hears() for one in members}) == 1
     assert (home / "postgres-18.log").read_text().count("starting PostgreSQL") == 1
     assert len(processes("_embedded_keeper.py", home)) == 1
@@ -239,7 +259,9 @@ def test_the_next_join_heals_a_killed_server(home: Path, member: Callable[..., M
         assert ask(postgres, "SELECT word FROM kept") == "committed"
 
 
-@pytest.mark.parametrize("left", ["", "nonsense\n", "{living}\n", "{living}\n{data}\n1700000000\n5432\n{socket}\n\n\nready\n"])
+@pytest.mark.parametrize(
+    "left", ["", "nonsense\n", "{living}\n", "{living}\n{data}\n1700000000\n5432\n{socket}\n\n\nready\n"]
+)
 def test_the_next_join_heals_what_a_killed_server_left_even_if_its_pid_is_used_again(home: Path, left: str) -> None:
     data, folder = home / "postgres-18", home / "postgres-18.run" / "socket"
     with subprocess.Popen(["sleep", "600"], user=data.stat().st_uid) as living:
@@ -295,7 +317,9 @@ def test_a_forked_child_keeps_its_parents_membership(home: Path, member: Callabl
     eventually(lambda: stopped(home))
 
 
-def test_a_child_forked_amid_a_start_does_not_keep_the_locks_of_it(tmp_path: Path, member: Callable[..., Member]) -> None:
+def test_a_child_forked_amid_a_start_does_not_keep_the_locks_of_it(
+    tmp_path: Path, member: Callable[..., Member]
+) -> None:
     forking = member("fork_amid_a_lock", tmp_path)
     assert {forking.hears(), forking.hears()} == {"forked", "let go"}
     assert not is_held(tmp_path / "some.lock")
@@ -313,24 +337,24 @@ def test_a_server_that_heeds_no_fast_shutdown_is_told_to_quit(tmp_path: Path, me
 def test_stopping_signals_no_process_but_the_one_that_listens(
     tmp_path: Path, member: Callable[..., Member], listening: bool
 ) -> None:
-    stubborn = member("pretend_to_serve", tmp_path)
-    assert stubborn.hears() == "serving"
-    layout = Layout(home=tmp_path, major=18)
-    with subprocess.Popen(["sleep", "600"]) as innocent:
-        layout.postmaster_file.write_text(f"{innocent.pid}\n")
-        if not listening:
-            layout.socket.unlink()
-        assert not stop_server(layout, patience_s=0.1, quit_s=0.1)
-        assert innocent.poll() is None
-        innocent.kill()
+    stubborn, innocent = member("pretend_to_serve", tmp_path / "a"), member("pretend_to_serve", tmp_path / "b")
+    assert stubborn.hears() == innocent.hears() == "serving"
+    layout = Layout(home=tmp_path / "a", major=18)
+    layout.postmaster_file.write_text(f"{innocent.process.pid}\n")
+    if not listening:
+        layout.socket.unlink()
+    assert not stop_server(layout, patience_s=0.1, quit_s=0.1)
+    innocent.dies()
+    assert innocent.ends() == "", "it was sent a signal"
     stubborn.dies()
 
 
 def test_a_member_of_a_removed_home_leaves_the_new_homes_server_alone(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    old = EmbeddedPostgres.join(home, fast=True)
+    old, older = EmbeddedPostgres.join(home, fast=True), EmbeddedPostgres.join(home)
     (keeper,) = processes("_embedded_keeper.py", home)
     home.rename(tmp_path / "removed")
+    older.close()
     with EmbeddedPostgres.join(home, fast=True) as new:
         server = started_at(new)
         old.close()
@@ -360,7 +384,9 @@ def test_a_home_with_a_long_or_odd_path_works_and_leaves_no_folder_behind(tmp_pa
 def test_nothing_listens_on_a_network_and_the_owner_alone_is_let_in(home: Path, member: Callable[..., Member]) -> None:
     with EmbeddedPostgres.join(home, fast=True) as postgres:
         assert ask(postgres, "SHOW listen_addresses") == ""
-        assert ask(postgres, "SELECT string_agg(type || ' ' || auth_method, ',') FROM pg_hba_file_rules") == "local peer"
+        assert (
+            ask(postgres, "SELECT string_agg(type || ' ' || auth_method, ',') FROM pg_hba_file_rules") == "local peer"
+        )
         assert ask(postgres, "SELECT count(*) FROM pg_ident_file_mappings") == "1"
         folder = Path(ask(postgres, "SHOW unix_socket_directories"))
         assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE((home / "postgres-18").stat().st_mode) == 0o700

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from evals.gauntlet.processes import ProcessFailed, clean_environment, end, run_json, running
+from evals.gauntlet.processes import ProcessFailed, clean_environment, end, run_json, running, uninterrupted
+from evals.gauntlet.server import waiting_for_the_database
 
 ROOT = Path(__file__).parents[2]
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
@@ -83,6 +85,32 @@ def test_ctrl_c_leaves_no_child_behind() -> None:
         parent.send_signal(signal.SIGINT)
         parent.wait()
         assert not alive(child)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_does_not_interrupt_the_clearing_away(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with uninterrupted():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("left", ["postgres-18/postmaster.pid", "postgres-18.run/socket"])
+def test_the_folder_of_a_database_that_still_stops_is_waited_for(tmp_path: Path, left: str) -> None:
+    trace = tmp_path / left
+    trace.parent.mkdir()
+    trace.symlink_to(tmp_path)
+    stopped: list[str] = []
+
+    def stop() -> None:
+        stopped.append(left)
+        trace.unlink()
+
+    stopping = threading.Timer(0.3, stop)
+    with waiting_for_the_database(tmp_path):
+        stopping.start()
+    assert stopped == [left]
+    stopping.join()
 
 
 def test_nothing_of_the_users_own_memory_reaches_the_demo(tmp_path: Path) -> None:

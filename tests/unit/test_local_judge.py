@@ -16,7 +16,7 @@ from tributary.core.decision import Verdict, VerdictKind
 from tributary.core.limits import TEXT_BYTES
 from tributary.core.ports import Judge, JudgedText
 from tributary.models.judges import LocalJudge
-from tributary.models.judges.quantities import quantity_at
+from tributary.models.judges.quantities import Quantity, quantity_at
 
 SAME, CONFLICTS, UNRELATED, UNSURE = VerdictKind
 JUDGE: Judge = LocalJudge()
@@ -114,6 +114,7 @@ class TestSame:
             ("The importer needs 2 GB of memory.", "Give the importer 2048 MiB of memory."),
             ("The feed may be polled once a minute.", "The feed may be polled every 60 seconds."),
             ("The quota of the batch queue is 10k jobs.", "The batch queue has a quota of 10,000 jobs."),
+            ("The upload limit of the asset service is 5 MB.", "The upload limit of the asset service is 5000 KB."),
             ("Maintenance starts at 10 pm.", "Maintenance begins at 22:00."),
             ("A quarter of the traffic goes to the canary.", "25% of the traffic goes to the canary."),
         ],
@@ -138,6 +139,7 @@ class TestSame:
         ("old", "new"),
         [
             ("Run the migration before the rollout.", "Roll out only after the migration has run."),
+            ("Never announce a release before the docs are live.", "Announce a release after the docs are live."),
             ("Never reboot a node without draining it first.", "Drain a node before rebooting it."),
             (
                 "Install the intermediate certificate, then the leaf.",
@@ -152,9 +154,13 @@ class TestSame:
         assert kind("Trivy scans every image.", "Every image is scanned by Trivy.") is SAME
         assert kind("Team falcon owns the invoice service.", "The invoice service is owned by team falcon.") is SAME
 
+    def test_a_new_lesson_about_a_case_of_its_own_is_not_the_same(self) -> None:
+        assert verdict(lesson("The build takes 10 minutes."), lesson("The build takes 10 minutes on arm64.")).kind is UNRELATED
+
     def test_a_new_lesson_that_says_much_more_is_not_the_same(self) -> None:
-        short = "Clear the build cache of the relay."
-        longer = f"{short} Then rotate the signing key, notify team falcon and archive the report in s3://acme-reports."
+        short = "Check the container logs of the exporter. Check its service account token. Check the network policies."
+        longer = f"{short} Rotate the signing key and archive the report for the auditors."
+        assert verdict(lesson(longer), lesson(short)).kind is SAME
         assert verdict(lesson(short), lesson(longer)).kind is UNRELATED
 
 
@@ -169,6 +175,9 @@ class TestConflicts:
             ("The analytics cluster is in us-east-1.", "The analytics cluster is in eu-west-1."),
             ("The invoice service is owned by team falcon.", "The invoice service is owned by team osprey."),
             ("Deploys of the shop go through Jenkins.", "Deploys of the shop go through Argo CD."),
+            ("Logs go to Loki.", "Logs go to Splunk."),
+            ("The shop uses Redis for sessions.", "The shop uses Memcached for sessions."),
+            ("Two approvals are needed for a deploy.", "One approval is needed for a deploy."),
             ("db-3 is the primary of the orders cluster.", "db-5 is the primary of the orders cluster."),
         ],
     )
@@ -223,6 +232,34 @@ class TestConflicts:
         new = lesson("Do not pause the queue.", "rotating certificates")
         assert verdict(old, new).kind is UNRELATED
 
+    @pytest.mark.parametrize(("situation", "expected"), [("sizing the relay", CONFLICTS), ("sizing the mixer", UNRELATED)])
+    def test_a_bare_instruction_conflicts_with_one_of_its_own_situation_only(self, situation: str, expected: VerdictKind) -> None:
+        old = lesson("Use 4 workers.", "sizing the relay")
+        assert verdict(old, lesson("Use 8 workers.", situation)).kind is expected
+
+    def test_facts_that_say_nothing_of_their_subject_do_not_conflict_across_situations(self) -> None:
+        old = lesson("It takes 5 minutes.", "draining a GPU node")
+        assert verdict(old, lesson("It takes 30 seconds.", "resetting a session")).kind is UNRELATED
+
+    @pytest.mark.parametrize(("situation", "expected"), [("deploying payments", CONFLICTS), ("deploying orders", UNRELATED)])
+    def test_situations_of_one_kind_that_name_two_things_are_told_apart(self, situation: str, expected: VerdictKind) -> None:
+        old = lesson("The rollout needs 4 workers.", "deploying payments")
+        assert verdict(old, lesson("The rollout needs 8 workers.", situation)).kind is expected
+
+    def test_a_short_claim_does_not_conflict_with_the_exception_in_a_long_one(self) -> None:
+        long = (
+            "Alerts of the relay are not sent while the maintenance window of the whole edge cluster in rack 4 is open and "
+            "nobody configured a second contact for the pager of that team."
+        )
+        assert kind("Alerts of the relay are sent.", long) is not CONFLICTS
+
+    def test_a_contradiction_within_a_longer_lesson_conflicts(self) -> None:
+        long = "We found in INC-204 that the gateway timeout is 60 seconds, which is why long exports were cut off."
+        assert kind("The gateway timeout is 30 seconds.", long) is CONFLICTS
+
+    def test_two_lessons_that_share_but_a_word_do_not_conflict(self) -> None:
+        assert kind("Metrics of the relay and its alerts may be missing for a while.", "Alerts are never sent.") is UNRELATED
+
 
 class TestUnrelated:
     @pytest.mark.parametrize(
@@ -242,18 +279,25 @@ class TestUnrelated:
 
     def test_an_environment_in_the_situation_counts_as_one_in_the_text(self) -> None:
         old = lesson("Two approvals are needed for a deploy.", "deploying to staging")
-        new = lesson("One approval is needed for a deploy.", "deploying to production")
-        assert verdict(old, new).kind is UNRELATED
+        text = "One approval is needed for a deploy."
+        assert verdict(old, lesson(text, "deploying to production")).kind is UNRELATED
+        assert verdict(old, lesson(text, "deploying to stg")).kind is CONFLICTS
 
     def test_subjects_without_a_common_word_are_told_apart(self) -> None:
-        old = lesson("Restarts take 40 seconds.", subject="payments-api")
-        new = lesson("A restart takes 3 minutes.", subject="wiki")
-        assert verdict(old, new).kind is UNRELATED
+        old = lesson("The retry limit is 5.", subject="payments-api")
+        assert verdict(old, lesson("The retry limit is 7.", subject="wiki")).kind is UNRELATED
+        assert verdict(old, lesson("The retry limit is 5.", subject="wiki")).kind is UNRELATED
+        assert verdict(old, lesson("The retry limit is 7.", subject="payments api")).kind is CONFLICTS
+
+    def test_subjects_that_both_texts_speak_of_are_two_labels_of_one_thing(self) -> None:
+        old = lesson("The retry limit of the mail worker is 5.", subject="retries")
+        assert verdict(old, lesson("The retry limit of the mail worker is 5.", subject="mail worker")).kind is SAME
+        assert verdict(old, lesson("The retry limit of the mail worker is 7.", subject="mail worker")).kind is CONFLICTS
 
     def test_situations_that_name_different_things_are_told_apart(self) -> None:
-        old = lesson("The limit is 5.", "calling orders-api")
-        new = lesson("The limit is 7.", "calling wiki-api")
-        assert verdict(old, new).kind is UNRELATED
+        old = lesson("The retry limit is 5.", "calling orders-api")
+        assert verdict(old, lesson("The retry limit is 7.", "calling wiki-api")).kind is UNRELATED
+        assert verdict(old, lesson("The retry limit is 7.", "calling orders-api")).kind is CONFLICTS
 
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -264,7 +308,10 @@ class TestUnrelated:
             ("The ledger cluster runs PostgreSQL 15.", "The ledger cluster has 15 nodes."),
             ("The payments API needs the header X-Batch.", "The payments API needs the header X-Tenant."),
             ("Checkout depends on Redis.", "Checkout depends on Kafka."),
-            ("Set relay.mode=strict on the proxy.", "Set relay.workers=8 on the proxy."),
+            ("The relay runs with relay.mode=strict.", "The relay runs with relay.workers=8."),
+            ("payments-api runs on Kubernetes.", "payments-api runs on port 80."),
+            ("The broker accepts TLS 1.3.", "The broker rejects TLS 1.0."),
+            ("The dlq of orders keeps messages for 14 days.", "The dlq of orders alarms at 10 messages."),
             ("The relay calls the mixer.", "The mixer calls the relay."),
         ],
     )
@@ -275,6 +322,18 @@ class TestUnrelated:
 def test_an_unclear_contradiction_between_much_alike_lessons_is_unsure() -> None:
     old = "If the primary is unreachable, promote the replica."
     assert kind(old, "If the primary is slow, do not promote the replica.") is UNSURE
+
+
+def test_values_in_different_units_are_equal_within_a_tolerance_and_in_one_unit_exactly() -> None:
+    def read(written: str) -> Quantity:
+        found = quantity_at(written.split(), 0)
+        assert found is not None
+        return found[0]
+
+    assert read("5 mb").equals(read("5000 kb"))
+    assert not read("5 mb").equals(read("5.1 mb"))
+    assert not read("2 gb").equals(read("1900 mb"))
+    assert not read("90 s").equals(read("90 b"))
 
 
 @pytest.mark.parametrize(

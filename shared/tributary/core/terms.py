@@ -23,7 +23,7 @@ _CJK = r"\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U0002
 _WORD = rf"[^\W{_CJK}]+"
 # A run of a script without spaces; or letters and digits, joined inside by . _ - / : @ + =, with leading dashes, slash, dot,
 # at or dollar sign kept ("--no-cache"). Where such a script touches an identifier, the identifier ends.
-_TOKEN = re.compile(rf"(?P<unspaced>[{_CJK}]+)|(?:--?|[/@.$])?{_WORD}(?:[._\-/:@+=]+{_WORD})*")
+_TOKEN = re.compile(rf"(?P<unspaced>(?:(?=\w)[{_CJK}])+)|(?:--?|[/@.$])?{_WORD}(?:[._\-/:@+=]+{_WORD})*")
 _PART = re.compile(r"[^\W_]+")
 _STOP = frozenset(
     "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its "

@@ -19,7 +19,10 @@ _OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
 
 
 def _expanded(value: object) -> object:
-    return Path(value).expanduser() if isinstance(value, str | Path) else value
+    try:
+        return Path(value).expanduser() if isinstance(value, str | Path) else value
+    except RuntimeError:
+        raise PydanticCustomError("home_folder", "must not begin with the home folder of a user who is not known") from None
 
 
 Folder = Annotated[Path, BeforeValidator(_expanded)]

@@ -15,6 +15,7 @@ import os
 import stat
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -80,7 +81,9 @@ class EmbeddedPostgres:
                 lease.close()
                 raise
         except OSError as error:
-            raise BadSetting(f"the home '{home}' cannot be used ({error}); choose another one, or set DATABASE_URL") from error
+            raise BadSetting(
+                f"the home '{home}' cannot be used ({error}); choose another one, or set DATABASE_URL"
+            ) from error
         return cls(layout=layout, lease=lease, server_version=version)
 
     @property
@@ -105,11 +108,12 @@ class EmbeddedPostgres:
         lease, self._lease = self._lease, None
         if lease is None:
             return
-        with lease:
-            same_home = is_at(lease, self._layout.members)
-        if not same_home:
-            return  # the home was removed or made anew: what runs there now is not ours to stop
-        # Asked of a new open file: the lease's may be a forked child's as well, which it then keeps.
+        lease.close()
+        with suppress(FileNotFoundError):  # the home was removed, and with it all that there is to stop
+            self._stop_if_last()
+
+    def _stop_if_last(self) -> None:
+        # Asked of a new open file: a forked child may have the lease's as well, and keeps it.
         with transient_lock(self._layout.members) as members:
             if take(members, fcntl.LOCK_EX):
                 stop_server(self._layout)
@@ -120,7 +124,9 @@ class EmbeddedPostgres:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 

@@ -25,4 +25,3 @@ class Event(StrEnum):
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"
-    MODEL_LOADED = "model.loaded"

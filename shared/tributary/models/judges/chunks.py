@@ -84,7 +84,4 @@ def _opened(core: str, ends: str) -> list[Chunk]:
         stripped = _PLURAL_ACRONYM.sub(r"\1", _POSSESSIVE.sub("", core))
         return [Chunk(original=stripped, word=stripped.casefold(), ends=ends)]
     last = len(parts) - 1
-    return [
-        Chunk(original=part, word=part.casefold(), ends=ends if index == last else "")
-        for index, part in enumerate(parts)
-    ]
+    return [Chunk(original=part, word=part.casefold(), ends=ends if index == last else "") for index, part in enumerate(parts)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from tributary.models.judges.quantities import Quantity
@@ -46,18 +46,6 @@ class Item:
     quantity: Quantity | None = None
 
 
-def in_active_voice(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """Returns the items of a passive claim as its active form would have them: the agent is the subject."""
-    turned = []
-    for item in items:
-        if item.role is Role.SUBJECT:
-            item = replace(item, role=Role.VALUE, link="")  # noqa: PLW2901
-        elif item.link == "by" and item.role in (Role.VALUE, Role.SCOPE):
-            item = replace(item, role=Role.SUBJECT, link="")  # noqa: PLW2901
-        turned.append(item)
-    return tuple(turned)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
     """That one thing comes before another, as the keys of either."""
@@ -77,7 +65,6 @@ class Claim:
     imperative: bool = False
     predicate: str = ""
     passive: bool = False
-    agent: bool = False
     only: bool = False
     anyone: bool = False
     sentences: int = 1

@@ -122,9 +122,7 @@ def _denies_by_word(item: Item, mine: Sequence[Item], paired: Sequence[Item]) ->
 
 def _same_span(a: Item, matching: Matching) -> bool:
     """Tells whether "kept 14 days" stands against "deleted after 14 days", which is no opposite."""
-    return a.key == _RETAIN and any(
-        x.quantity is not None and x.quantity.dimension == "seconds" for x, _ in matching.pairs
-    )
+    return a.key == _RETAIN and any(x.quantity is not None and x.quantity.dimension == "seconds" for x, _ in matching.pairs)
 
 
 def orders_agree(old: Claim, new: Claim) -> bool | None:

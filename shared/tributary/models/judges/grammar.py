@@ -5,14 +5,11 @@ from __future__ import annotations
 ARTICLES = frozenset({"a", "an", "the", "this", "that", "its", "their"})
 PREPOSITIONS = frozenset(
     (
-        "of for on in at to from by with per into onto between against within across about over under inside behind as "
-        "through"
+        "of for on in at to from by with per into onto between against within across about over under inside behind as through"
     ).split()
 )
 COPULAS = frozenset("is are was were be been being am has have had do does did will would could having".split())
-PARTICIPLES = frozenset(
-    "sent lost kept held built written taken given found broken chosen made run set read put shown".split()
-)
+PARTICIPLES = frozenset("sent lost kept held built written taken given found broken chosen made run set read put shown".split())
 PARTICLES = frozenset({"off", "out", "up", "down"})
 PAST = frozenset(
     "made took ran broke went sent lost kept gave grew fell rose threw began led held built froze chose wrote cut".split()

@@ -157,7 +157,7 @@ same identical | different
 correct valid | wrong incorrect invalid
 clean | dirty
 centralised centralized | distributed decentralised
-sorted ordered | unsorted unordered
+sorted | unsorted
 unique | duplicate
 tolerate | choke
 known | unknown
@@ -211,6 +211,19 @@ currently need available
 VAGUE = """
 service system server cluster api job key value header flag setting variable config tool process component resource
 environment instance host node file data request alert team number name
+"""
+
+# Nouns that a name stands before: in "the store service", "store" is a name, whatever it means elsewhere.
+KIND_NOUNS = """
+service system server cluster api job database db table queue topic bucket worker pipeline host node pod container dashboard
+repository repo proxy gateway broker cache module namespace team channel endpoint webhook cron volume replica stream registry
+firewall provider plugin extension driver library package sdk client console portal site app bot agent daemon project team
+"""
+
+# Abbreviations that stay what they abbreviate also where they are names.
+ABBREVIATED = """
+config configuration conf certificate cert repository repo database db kubernetes k8s postgresql postgres pg authentication
+auth application app directory dir documentation doc docs
 """
 
 # Nouns that name an attribute with one value: "the default branch of X is Y" and "... is Z" can't both hold.

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tributary.models.judges.claim import Claim, Item, Role, in_active_voice
+from tributary.models.judges.claim import Claim, Item, Role
 from tributary.models.judges.sorts import Sort
 from tributary.models.judges.words import concept_of
 
@@ -26,11 +26,7 @@ class Matching:
 
 def match(old: Claim, new: Claim) -> Matching:
     """Pairs the claims' items one to one: equal keys first, then names with the words they are made of."""
-    mixed = old.agent is not new.agent
-    work = _Work(
-        old=in_active_voice(old.items) if mixed and old.agent else old.items,
-        new=in_active_voice(new.items) if mixed and new.agent else new.items,
-    )
+    work = _Work(old=old.items, new=new.items)
     for same_sign, same_role in ((True, True), (True, False), (False, True), (False, False)):
         work.pair_equal(same_sign=same_sign, same_role=same_role)
     work.pair_names()

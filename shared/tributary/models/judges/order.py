@@ -41,11 +41,7 @@ def _keys(tokens: Sequence[Token]) -> frozenset[str]:
 def _until_end(tokens: Sequence[Token], start: int) -> int:
     """Returns the end of the clause that begins at `start`: past a comma, or before a mark that opens another."""
     for at in range(start, len(tokens)):
-        if (
-            tokens[at].sort is Sort.MARK
-            and (tokens[at].surface in _ENDS or tokens[at].surface == "BEFORE")
-            and at > start
-        ):
+        if tokens[at].sort is Sort.MARK and (tokens[at].surface in _ENDS or tokens[at].surface == "BEFORE") and at > start:
             return at
         if tokens[at].ends:
             return at + 1

@@ -23,7 +23,7 @@ def sentences_of(text: str) -> list[Claim]:
 def claim_of(tokens: Sequence[Token]) -> Claim:
     items: list[Item] = []
     orders: list[Order] = []
-    need, imperative, predicate, passive, agent, only, anyone, count = 0, False, "", False, False, False, False, 0
+    need, imperative, predicate, passive, only, anyone, count = 0, False, "", False, False, False, 0
     for sentence in _split(tokens):
         count += 1
         parsed = parse(sentence, place=len(items), sentence=count)
@@ -32,7 +32,7 @@ def claim_of(tokens: Sequence[Token]) -> Claim:
         need = need or parsed.need
         imperative = imperative or parsed.imperative
         if not predicate:
-            passive, agent = parsed.passive, parsed.agent
+            passive = parsed.passive
         predicate = predicate or parsed.predicate
         marks = {token.surface for token in sentence if token.sort is Sort.MARK}
         only = only or "ONLY" in marks
@@ -45,7 +45,6 @@ def claim_of(tokens: Sequence[Token]) -> Claim:
         imperative=imperative,
         predicate=predicate,
         passive=passive,
-        agent=agent,
         only=only,
         anyone=anyone,
         sentences=count,

@@ -10,17 +10,19 @@ from tributary.models.judges.clauses import Clause
 from tributary.models.judges.grammar import ARTICLES, COPULAS, PARTICIPLES, PREPOSITIONS
 from tributary.models.judges.predicate import first_word, instructs, pivot_of
 from tributary.models.judges.sorts import Sort, Token
-from tributary.models.judges.words import ATTRIBUTES, CHOOSING, FUNCTIONAL, IMPERATIVES, VERBS, concept_of, stem
+from tributary.models.judges.words import ABBREVIATED, ATTRIBUTES, CHOOSING, IMPERATIVES, VERBS, concept_of, stem
 
 _OWN = concept_of("own").key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Predicate:
+    """A clause's predicate; `named` are the places of subject words that are taken as names."""
+
     predicate: str = ""
     imperative: bool = False
     passive: bool = False
-    agent: bool = False
+    named: frozenset[int] = frozenset()
 
 
 def assign(tokens: Sequence[Token], clause: Clause, roles: list[Role]) -> Predicate:
@@ -38,7 +40,20 @@ def assign(tokens: Sequence[Token], clause: Clause, roles: list[Role]) -> Predic
     predicate, passive = _assign_predicate(tokens, pivot, clause.end, roles)
     if (predicate == _OWN and not passive) or _names_a_role(tokens, pivot, clause.end):
         _swap(roles, clause.start, clause.end)
-    return Predicate(predicate=predicate, passive=passive, agent=passive and _has_agent(tokens, pivot, clause.end))
+    return Predicate(predicate=predicate, passive=passive, named=_named(tokens, clause.start, pivot))
+
+
+def _named(tokens: Sequence[Token], start: int, pivot: int) -> frozenset[int]:
+    """Returns the places of words that name the subject, whatever they mean elsewhere.
+
+    "Store is owned by team falcon" and "home is owned by team falcon" speak of two things. A word by itself names, and one
+    right before the predicate if it would else count for nothing.
+    """
+    spoken = [at for at in range(start, pivot) if tokens[at].weight > 0]
+    if not spoken or tokens[spoken[-1]].sort is not Sort.WORD or tokens[spoken[-1]].surface in ABBREVIATED:
+        return frozenset()
+    alone = len(spoken) == 1
+    return frozenset({spoken[-1]}) if alone or tokens[spoken[-1]].weight < 1 else frozenset()
 
 
 def _assign_instruction(tokens: Sequence[Token], first: int, clause: Clause, roles: list[Role]) -> None:
@@ -80,11 +95,7 @@ def _assign_predicate(tokens: Sequence[Token], pivot: int, end: int, roles: list
                 predicate, passive = token.key, copula or (marked and _is_participle(token.surface))
                 roles[at] = Role.PREDICATE
                 continue
-            if (
-                token.sort in (Sort.STOP, Sort.MARK)
-                and token.surface not in PREPOSITIONS
-                and token.surface not in ARTICLES
-            ):
+            if token.sort in (Sort.STOP, Sort.MARK) and token.surface not in PREPOSITIONS and token.surface not in ARTICLES:
                 roles[at] = Role.PREDICATE
                 continue
             role = Role.VALUE
@@ -106,12 +117,6 @@ def _may_be_predicate(token: Token, tokens: Sequence[Token], at: int, pivot: int
     if tokens[at - 1].surface in ARTICLES or tokens[at - 1].surface in PREPOSITIONS:
         return False
     return stem(token.surface) in VERBS or token.surface in IMPERATIVES or token.surface.endswith("ed")
-
-
-def _has_agent(tokens: Sequence[Token], pivot: int, end: int) -> bool:
-    """Tells whether a passive names its agent; "owned by" and the like have none, since what follows is the value."""
-    by = next((at for at in range(pivot + 1, min(pivot + 4, end)) if tokens[at].surface == "by"), None)
-    return by is not None and tokens[by - 1].key not in FUNCTIONAL
 
 
 def _names_a_role(tokens: Sequence[Token], pivot: int, end: int) -> bool:

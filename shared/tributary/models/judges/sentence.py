@@ -10,7 +10,7 @@ from tributary.models.judges.clauses import clauses_of, settle_polarity
 from tributary.models.judges.grammar import ARTICLES, COPULAS, MODAL_MARKS, PREDICATE_SIGN, PREPOSITIONS
 from tributary.models.judges.order import order_of
 from tributary.models.judges.roles import Predicate, assign
-from tributary.models.judges.sorts import Sort, Token
+from tributary.models.judges.sorts import Sort, Token, as_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +21,6 @@ class Parsed:
     imperative: bool
     predicate: str
     passive: bool
-    agent: bool
 
 
 def parse(tokens: Sequence[Token], *, place: int, sentence: int) -> Parsed:
@@ -34,6 +33,7 @@ def parse(tokens: Sequence[Token], *, place: int, sentence: int) -> Parsed:
     negated: list[bool] = [False] * len(tokens)
     clause_of: list[int] = [0] * len(tokens)
     found = Predicate()
+    named: set[int] = set()
     for number, clause in enumerate(clauses):
         for at in range(clause.start, clause.end):
             clause_of[at] = sentence * 100 + number
@@ -42,6 +42,8 @@ def parse(tokens: Sequence[Token], *, place: int, sentence: int) -> Parsed:
         if clause.kind is Role.VALUE:
             assigned = assign(tokens, clause, roles)
             found = found if found.predicate else assigned
+            named |= assigned.named
+    tokens = [as_name(token) if at in named else token for at, token in enumerate(tokens)]
     items = _items(tokens, roles, negated, clause_of, place, sentence)
     orders = [sequenced.order] if sequenced else []
     return Parsed(
@@ -51,7 +53,6 @@ def parse(tokens: Sequence[Token], *, place: int, sentence: int) -> Parsed:
         imperative=found.imperative,
         predicate=found.predicate,
         passive=found.passive,
-        agent=found.agent,
     )
 
 

@@ -25,7 +25,13 @@ from tributary.models.judges.contrast import (
     polarity,
 )
 from tributary.models.judges.matching import match, weight_of
-from tributary.models.judges.side import Side, situations_meet, situations_name_others, subjects_differ
+from tributary.models.judges.side import (
+    Side,
+    situations_differ_by_a_name,
+    situations_meet,
+    situations_name_others,
+    subjects_differ,
+)
 from tributary.models.judges.slots import TYPED, Replaced, cut, gives_another_value, replaced
 from tributary.models.judges.words import NEGATING
 
@@ -33,10 +39,11 @@ SAME_FROM = 0.62
 """Share of the two texts that must be common for them to say the same."""
 CONFLICT_FROM = 0.55
 UNSURE_FROM = 0.45
-NEARLY_EQUAL = 0.95
 LEAST_SHARED = 1.5
 """Weight that must be common for a contradiction; a word of content weighs 1, an identifier 2."""
+LITTLE_SHARED = 1.0
 MUCH_SHARED = 2.5
+NEARLY_EQUAL = 0.95
 STANDS_ALONE = 3.0
 """Weight in common from which two instructions need no common situation."""
 MOST_BESIDES = 1.0
@@ -62,8 +69,12 @@ def settle(old: Side, new: Side) -> Finding:
     """Returns what the rules make of the pair."""
     if old.environments and new.environments and old.environments.isdisjoint(new.environments):
         return _unrelated(0.9, "another environment")
+    if subjects_differ(old, new):
+        return _unrelated(0.85, "about another subject")
     if situations_name_others(old, new):
         return _unrelated(0.85, "situations that name different things")
+    if situations_differ_by_a_name(old, new):
+        return _unrelated(0.8, "the same kind of situation, of something else")
     if old.text == new.text:
         return _equal_texts(old, new)
     return _Comparison(old, new).finding()
@@ -134,8 +145,6 @@ class _Comparison:
             return _unrelated(0.95, "hardly anything in common")
         if elsewhere := self._speaks_of_another():
             return _unrelated(0.88, elsewhere)
-        if self.topic < NEARLY_EQUAL and subjects_differ(self.old, self.new):
-            return _unrelated(0.85, "about another subject")
         signs = polarity(self.old.claim, self.new.claim, self.matching, self.denials)
         contrast = self._contrast(signs)
         return self._conflict(contrast) if contrast else self._agreement(signs)
@@ -191,7 +200,7 @@ class _Comparison:
             if contrast == OPPOSITE and self.besides < UNSURE_BELOW:
                 return self._perhaps(contrast)
             return _unrelated(0.7, "about different things or conditions")
-        if self.topic >= CONFLICT_FROM and self.matched >= LEAST_SHARED and self._situations_allow():
+        if self.topic >= CONFLICT_FROM and self._shares_a_subject() and self._situations_allow():
             return Finding(kind=VerdictKind.CONFLICTS, confidence=min(0.95, 0.55 + 0.4 * self.topic), reason=contrast)
         return self._perhaps(contrast)
 
@@ -200,6 +209,13 @@ class _Comparison:
         if self.topic >= UNSURE_FROM and self.matched >= MUCH_SHARED and self._situations_allow():
             return Finding(kind=VerdictKind.UNSURE, confidence=0.5, reason=f"perhaps {contrast}")
         return _unrelated(0.6, "too little in common to contradict")
+
+    def _shares_a_subject(self) -> bool:
+        """Tells whether enough is common to speak of one thing: "use 4 workers" and "use 8" need a common situation."""
+        if self.matched >= LEAST_SHARED:
+            return True
+        old, new = self.old.context, self.new.context
+        return self.topic >= NEARLY_EQUAL and self.matched >= LITTLE_SHARED and bool(old and new) and (old <= new or new <= old)
 
     def _situations_allow(self) -> bool:
         """Tells whether an instruction of the one situation can contradict one of the other; facts always can."""
@@ -215,9 +231,11 @@ class _Comparison:
             return _unrelated(0.8, f"about {telling}")
         if min(_limits(self.left_old), _limits(self.left_new)) >= MOST_BESIDES:
             return _unrelated(0.65, "under other conditions")
+        if any(item.sort in TYPED and item.role in (Role.SCOPE, Role.CONDITION) for item in self.left_new):
+            return _unrelated(0.6, "the new lesson is about a case of its own")
         if self._says_more():
             return _unrelated(0.65, "the new lesson says more")
-        if self.topic >= SAME_FROM and signs.equal and self.besides <= MOST_REWORDED * self.matched:
+        if self.topic >= SAME_FROM and self._shares_a_subject() and signs.equal and self.besides <= MOST_REWORDED * self.matched:
             confidence = min(0.95, 0.4 + 0.55 * self.topic)
             return Finding(kind=VerdictKind.SAME, confidence=confidence, reason="the same in other words")
         return _unrelated(0.6, "something else is said")
@@ -226,9 +244,7 @@ class _Comparison:
         """Tells whether a sentence of the new lesson has no counterpart in the old: called the same, it would be lost."""
         beyond = _by_sentence(self.left_new)
         shared = _by_sentence(b for _, b in self.matching.pairs)
-        return any(
-            weight >= MOST_BEYOND and weight > 1.5 * shared.get(sentence, 0.0) for sentence, weight in beyond.items()
-        )
+        return any(weight >= MOST_BEYOND and weight > 1.5 * shared.get(sentence, 0.0) for sentence, weight in beyond.items())
 
 
 def _by_sentence(items: Iterable[Item]) -> dict[int, float]:

@@ -9,7 +9,7 @@ from tributary.models.judges.grammar import COPULAS, PREDICATE_SIGN
 from tributary.models.judges.lexicon import STOP_WORDS
 from tributary.models.judges.matching import Matching
 from tributary.models.judges.sorts import Sort
-from tributary.models.judges.words import ATTRIBUTES, CHOOSING, FUNCTIONAL, MULTIPLE
+from tributary.models.judges.words import ATTRIBUTES, CHOOSING, FUNCTIONAL, MULTIPLE, concept_of
 
 TYPED = frozenset(
     {Sort.NAME, Sort.PATH, Sort.ADDRESS, Sort.REGION, Sort.VERSION, Sort.BOOLEAN, Sort.DAY, Sort.CHANNEL, Sort.ZONE}
@@ -18,6 +18,7 @@ TYPED = frozenset(
 _VALUE_LINKS = frozenset({"from", "to", "into", "with", "by", "as", "through", "via"})
 _PLACE_LINKS = _VALUE_LINKS | {"in", "at", "on", "under"}
 _SEVERAL_LINKS = frozenset({"on", "to", "with", "for", "by", "under"})
+_USE = concept_of("use").key
 _IS = frozenset({"is", "are", "was", "be", "were"})
 _SHOWN_CHARACTERS = 40
 
@@ -85,9 +86,12 @@ def gives_another_value(old: Claim, new: Claim, r: Replaced) -> bool:
     if any((key, _shown(r.old)) in old.pairs and (key, _shown(r.new)) in new.pairs for key in keys):
         return True
     if r.old.quantity is not None and r.new.quantity is not None:
-        measured = r.old.quantity.dimension != "count" or bool(r.old.bound and r.new.bound)
-        return measured or not (r.old.role is r.new.role and r.old.role in (Role.SUBJECT, Role.CONDITION))
-    if r.old.role is not r.new.role:
+        if r.old.quantity.dimension != "count" or (r.old.bound and r.new.bound):
+            return True
+        # "two approvals are needed" counts; "version 16 needs" names.
+        counts = r.old.after == r.new.after and _content(r.old.after) and not _content(r.old.before)
+        return counts or not (r.old.role is r.new.role and r.old.role in (Role.SUBJECT, Role.CONDITION))
+    if r.old.role is not r.new.role or _labels_a_number(r.old) != _labels_a_number(r.new):
         return False
     if r.old.role is Role.SCOPE:
         return r.old.link == r.new.link and r.old.link in _VALUE_LINKS and not _may_have_several(old, new, r)
@@ -111,7 +115,17 @@ def _is_functional(claim: Claim, link: str, old: Claim, new: Claim, r: Replaced)
     if claim.predicate in COPULAS:
         typed = r.old.sort in TYPED or r.new.sort in TYPED
         return claim.predicate in _IS and (typed or _names_an_attribute(claim))
-    return claim.predicate in FUNCTIONAL
+    return claim.predicate in FUNCTIONAL or (claim.predicate == _USE and bool(_purposes(old) & _purposes(new)))
+
+
+def _purposes(claim: Claim) -> frozenset[str]:
+    """Returns what something is used for: for one purpose one thing is used."""
+    return frozenset(item.key for item in claim.items if item.role is Role.SCOPE and item.link in ("for", "as"))
+
+
+def _labels_a_number(item: Item) -> bool:
+    """Tells "port" in "runs on port 80" from a value of its own."""
+    return item.sort is Sort.WORD and item.after.startswith("count:")
 
 
 def _may_have_several(old: Claim, new: Claim, r: Replaced) -> bool:

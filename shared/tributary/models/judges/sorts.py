@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from tributary.models.judges import lexicon
@@ -15,9 +15,7 @@ _REGION = re.compile(
     r"|(?:us|europe|asia|australia|southamerica|northamerica|me|africa)-(?:north|south|east|west|central)(?:east|west)?\d(?:-[a-f])?"
     r"|(?:north|west|east|south|uk|france|germany|central)(?:europe|us|south|west|central|east)\d?"
 )
-_VERSION = re.compile(
-    r"v\d+(?:\.(?:\d+|x|\*))*(?:-?(?:rc|beta|alpha)\.?\d*)?|\d+\.\d+\.\d+[\w.+-]*|\d+(?:\.\d+)*\.(?:x|\*)"
-)
+_VERSION = re.compile(r"v\d+(?:\.(?:\d+|x|\*))*(?:-?(?:rc|beta|alpha)\.?\d*)?|\d+\.\d+\.\d+[\w.+-]*|\d+(?:\.\d+)*\.(?:x|\*)")
 _ADDRESS = re.compile(
     r"[a-z][a-z\d+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+|/\d+)?|(?:[a-z\d-]+\.)+(?:com|org|net|io|dev|local|internal|cloud|svc)(?::\d+)?"
 )
@@ -60,6 +58,11 @@ class Token:
     proper: bool = False
     ends: str = ""
     quantity: Quantity | None = None
+
+
+def as_name(token: Token) -> Token:
+    """Returns the word as a name, which stands for nothing but itself."""
+    return replace(token, key=stem(token.surface), sign=0, weight=max(token.weight, 1.0))
 
 
 def sort_of(word: str, original: str) -> Sort:

@@ -9,8 +9,8 @@ from tributary.models.judges import lexicon
 from tributary.models.judges.chunks import Chunk, chunks_of
 from tributary.models.judges.phrases import with_phrases
 from tributary.models.judges.quantities import UNITS, Quantity, quantity_at
-from tributary.models.judges.sorts import CJK, METHODS, Sort, Token, sort_of
-from tributary.models.judges.words import concept_of
+from tributary.models.judges.sorts import CJK, METHODS, Sort, Token, as_name, sort_of
+from tributary.models.judges.words import ABBREVIATED, IMPERATIVES, KIND_NOUNS, concept_of, stem
 
 TOKENS_PER_TEXT = 400
 _OTHER_BOUND = {"BOUND-UP": "BOUND-DOWN", "BOUND-DOWN": "BOUND-UP"}
@@ -19,7 +19,7 @@ _PLACES = frozenset({"under", "above", "below", "past", "beyond"})
 
 def tokens_of(text: str) -> list[Token]:
     """Returns the tokens of `text` in order, at most TOKENS_PER_TEXT."""
-    return list(_with_rates(_with_bounds(_tokens(with_phrases(chunks_of(text)))[:TOKENS_PER_TEXT])))
+    return list(_with_rates(_with_bounds(_with_names(_tokens(with_phrases(chunks_of(text)))[:TOKENS_PER_TEXT]))))
 
 
 def _tokens(chunks: list[Chunk]) -> list[Token]:
@@ -62,9 +62,19 @@ def _counts(words: list[str], at: int, used: int) -> bool:
     following = words[at + used] if at + used < len(words) else ""
     if word == "one" and used == 1 and following in ("of", "by", "that", "can", "has", "is", "MAY", "NEED", ""):
         return False
-    return not (
-        word in ("a", "an") and words[at + 1] in ("second", "third") and used == 2 and following not in ("", "and")
-    )
+    return not (word in ("a", "an") and words[at + 1] in ("second", "third") and used == 2 and following not in ("", "and"))
+
+
+def _with_names(tokens: list[Token]) -> list[Token]:
+    """Takes a word that stands before a noun of kind as a name: "the store service" has nothing to do with storing."""
+    named = list(tokens)
+    for at, token in enumerate(tokens[:-1]):
+        if token.sort is not Sort.WORD or token.ends or tokens[at + 1].sort is not Sort.WORD or token.surface in ABBREVIATED:
+            continue
+        opens = at == 0 or tokens[at - 1].ends == "." or tokens[at - 1].sort is Sort.MARK
+        if stem(tokens[at + 1].surface) in KIND_NOUNS and not (opens and token.surface in IMPERATIVES):
+            named[at] = as_name(token)
+    return named
 
 
 def _with_bounds(tokens: list[Token]) -> list[Token]:
@@ -149,6 +159,4 @@ def _plain(word: str, original: str, ends: str, *, opening: bool) -> list[Token]
     concept = concept_of(word)
     proper = original[:1].isupper() and not opening
     weight = concept.weight * (1.3 if proper else 1.0)
-    return [
-        Token(surface=word, key=concept.key, sort=Sort.WORD, sign=concept.sign, weight=weight, proper=proper, ends=ends)
-    ]
+    return [Token(surface=word, key=concept.key, sort=Sort.WORD, sign=concept.sign, weight=weight, proper=proper, ends=ends)]

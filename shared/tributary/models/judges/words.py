@@ -113,6 +113,8 @@ def concept_of(word: str) -> Concept:
     return found
 
 
+KIND_NOUNS = frozenset(stem(word) for word in lexicon.KIND_NOUNS.split())
+ABBREVIATED = frozenset(lexicon.ABBREVIATED.split())
 ATTRIBUTES = frozenset(concept_of(word).key for word in lexicon.ATTRIBUTES.split())
 VERBS = frozenset(stem(word) for word in verbs.VERBS.split())
 IMPERATIVES = frozenset(verbs.IMPERATIVES.split())

@@ -54,11 +54,7 @@ def _broken(views: Views, known: set[Reason]) -> set[Reason]:
         text = texts[rule.view]
         if latin and rule.view == "native":
             continue
-        if (
-            rule.reason in known
-            or rule.reason in broken
-            or (rule.hints and not any(hint in text for hint in rule.hints))
-        ):
+        if rule.reason in known or rule.reason in broken or (rule.hints and not any(hint in text for hint in rule.hints)):
             continue
         if rule.pattern.search(text):
             broken.add(rule.reason)

@@ -19,7 +19,6 @@ _TAG_CHARACTERS = re.compile("[\U000e0020-\U000e007e]{3,}")
 _ESCAPE = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,5})\}?|x([0-9a-fA-F]{2}))")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}(?:\s{1,4}[A-Za-z0-9+/_-]{8,})*={0,2}")
 _HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){12,}")
-_LEAST_READABLE = 0.9
 _UNSEEN_INSIDE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 
 
@@ -89,8 +88,5 @@ def _readable(raw: bytes) -> Iterator[str]:
     except UnicodeDecodeError:
         # UTF-16, as some shells encode commands.
         text = raw.decode("utf-16-le", errors="ignore") if raw[1::2].count(0) * 2 > len(raw[1::2]) else ""
-    if not text:
-        return
-    readable = sum(c.isprintable() or c.isspace() for c in text)
-    if readable >= _LEAST_READABLE * len(text) and any(c.isalpha() for c in text):
+    if any(c.isalpha() for c in text):
         yield text

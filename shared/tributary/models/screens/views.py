@@ -20,9 +20,7 @@ _LEET_WORD = re.compile(
     r"(?<![\w@$])(?=[a-z0134579@$]{0,24}[a-z])(?=[a-z0134579@$]{0,24}[0134579@$])[a-z0134579@$]{3,24}(?![\w@$])"
 )
 _CONTRACTIONS = (("’", "'"), ("n't ", " not "), ("'re ", " are "), ("'ll ", " will "), ("'ve ", " have "))
-_BETWEEN_CJK = re.compile(
-    r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\s+(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
-)
+_BETWEEN_CJK = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])\s+(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,8 +39,7 @@ class Views:
 
 def views_of(text: str) -> Views:
     """Returns the foldings of `text`."""
-    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)))
-    folded = _unaccented(visible)
+    folded = _unaccented(_INVISIBLE.sub("", text))
     latin = folded.translate(CONFUSABLES).casefold()
     marked = _SPACE.sub(" ", latin)
     for short, long in _CONTRACTIONS:
@@ -54,6 +51,7 @@ def views_of(text: str) -> Views:
 
 
 def _unaccented(text: str) -> str:
+    """Returns `text` in compatibility form (full-width and styled letters as plain ones) without accents."""
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text)

@@ -1,0 +1,112 @@
+"""What a bench measures: figures, each with the reference that it was measured beside and the target that it is held to."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A bound that the project promises; on the ratio when the figure has a reference, else on the value."""
+
+    bound: float
+    at_least: bool = False
+
+    def met(self, judged: float) -> bool:
+        return judged >= self.bound if self.at_least else judged <= self.bound
+
+    def share(self, judged: float) -> float:
+        """Returns how much of what is allowed was used: 1 is the bound itself, more is a miss."""
+        if self.at_least:
+            return self.bound / judged if judged else float("inf")
+        return judged / self.bound if self.bound else 1.0 + judged
+
+    def __str__(self) -> str:
+        return f"{'>=' if self.at_least else '<='} {self.bound:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Measurements of one thing, in milliseconds unless said otherwise."""
+
+    values: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def p95(self) -> float:
+        return sorted(self.values)[min(len(self.values) - 1, len(self.values) * 95 // 100)]
+
+    @property
+    def least(self) -> float:
+        return min(self.values)
+
+    def document(self) -> dict[str, float | int]:
+        return {"n": len(self.values), "min": self.least, "median": self.median, "p95": self.p95}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One line of the table. `value` and `reference` are in `unit`; `note` says what a reader must know to trust it."""
+
+    name: str
+    value: float
+    unit: str = ""
+    p95: float | None = None
+    reference: float | None = None
+    beside: str = ""
+    """What the reference is."""
+    target: Target | None = None
+    note: str = ""
+    details: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def ratio(self) -> float | None:
+        return self.value / self.reference if self.reference else None
+
+    @property
+    def judged(self) -> float:
+        """The number that the target bounds."""
+        return self.value if self.ratio is None else self.ratio
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None without one."""
+        return None if self.target is None else self.target.met(self.judged)
+
+    def document(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "value": self.value,
+            "unit": self.unit,
+            "p95": self.p95,
+            "reference": self.reference,
+            "beside": self.beside,
+            "ratio": self.ratio,
+            "target": None if self.target is None else str(self.target),
+            "met": self.met,
+            "note": self.note,
+            **self.details,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The figures of one bench, and the distributions and series behind them that are worth a picture.
+
+    distributions   name -> milliseconds of each sample
+    series          name -> (category, value) in the order to draw
+    """
+
+    figures: tuple[Figure, ...]
+    distributions: dict[str, Sequence[float]] = field(default_factory=dict)
+    series: dict[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
+
+
+def best_of(rounds: Sequence[Sequence[float]]) -> Samples:
+    """Returns, of each thing measured in several rounds, its quickest: what else the machine does only ever adds time."""
+    return Samples(values=[min(of_one) for of_one in zip(*rounds, strict=True)])

@@ -1,0 +1,145 @@
+"""Where benches are run: an embedded PostgreSQL of their own in a temporary home, and tribes with lessons on it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import psycopg
+from psycopg import sql
+
+from benchmarks.corpus import Corpus
+from benchmarks.load import load_lessons
+from tributary.core.agent import Agent, Principal, Role
+from tributary.core.ports import Embedder
+from tributary.models.embedders import MiniLmEmbedder
+from tributary.service import Memory, Settings, open_memory, open_operator
+from tributary.service.wiring import Adapters
+from tributary.store import RUNTIME, Target, connect
+from tributary.store.embedded import EmbeddedPostgres
+from tributary.store.migrate import migrate
+
+DATABASE = "bench"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tribe:
+    name: str
+    tribe_id: UUID
+    curator: Principal
+
+
+class Ground:
+    """A migrated database on a durable server of its own (fsync on, as a laptop's memory has it)."""
+
+    def __init__(self, server: EmbeddedPostgres) -> None:
+        self.server_version = server.server_version
+        self.url = server.url(DATABASE)
+        with psycopg.connect(server.url(), autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+        migrate(Target(url=self.url))
+        self._owner = connect(Target(url=self.url))
+        self._operator = open_operator(self._settings(1), adapters=Adapters(embedder=MiniLmEmbedder()))
+
+    def close(self) -> None:
+        self._operator.close()
+        self._owner.close()
+
+    @property
+    def superuser(self) -> psycopg.Connection:
+        """The one connection that looks behind the product's back."""
+        return self._owner
+
+    @property
+    def runtime_target(self) -> Target:
+        """Where and as whom the service connects."""
+        return Target(url=self.url, assume=RUNTIME)
+
+    def runtime(self) -> psycopg.Connection:
+        return connect(self.runtime_target)
+
+    def memory(self, embedder: Embedder, *, connections: int = 40, url: str | None = None) -> Memory:
+        """Opens the service on the ground; `url` is another way to the same database."""
+        return open_memory(self._settings(connections, url), adapters=Adapters(embedder=embedder))
+
+    def create_tribe(self, name: str) -> Tribe:
+        made = self._operator.create_tribe(name)
+        return Tribe(name=name, tribe_id=made.tribe.tribe_id, curator=_principal(made.tribe.tribe_id, made.token.agent))
+
+    def create_writer(self, tribe: Tribe, name: str) -> Principal:
+        return _principal(tribe.tribe_id, self._operator.create_agent(tribe.name, name, Role.WRITER).agent)
+
+    def fill(self, tribe: Tribe, corpus: Corpus, rows: Sequence[int]) -> list[UUID]:
+        """Adds lessons past the pipeline and returns their ids, in the order of `rows`."""
+        return load_lessons(
+            self._owner,
+            tribe_id=tribe.tribe_id,
+            agent_id=tribe.curator.agent_id,
+            space_id=self.space_id,
+            corpus=corpus,
+            rows=rows,
+        )
+
+    def build_index(self, tribe: Tribe) -> None:
+        """Builds the tribe's own index as the operator does."""
+        if not self._operator.build_index(tribe.name):
+            raise RuntimeError(f"{tribe.name} is too small for an index of its own")
+
+    def settle_statistics(self) -> None:
+        """Does what autovacuum would have done after so many inserts."""
+        self._owner.execute("VACUUM (ANALYZE)")
+
+    def fsync(self, *, on: bool) -> None:
+        """Switches durability while the server runs; returns once it holds."""
+        self._owner.execute(f"ALTER SYSTEM SET fsync = {'on' if on else 'off'}".encode())
+        self._owner.execute("CHECKPOINT")
+        self._owner.execute("SELECT pg_reload_conf()")
+        while self._one("SELECT current_setting('fsync')") != ("on" if on else "off"):
+            self._owner.execute("SELECT pg_sleep(0.01)")
+
+    @property
+    def space_id(self) -> int:
+        return int(str(self._one("SELECT max(space_id) FROM tributary.space")))
+
+    def vectors_of(self, tribe: Tribe) -> int:
+        """Returns how many believed vectors a tribe has."""
+        row = self._owner.execute("SELECT sum(vectors) FROM tributary.tribe_space WHERE tribe_id = %s", (tribe.tribe_id,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def replans_of(self, tribe: Tribe) -> tuple[int, int]:
+        """Returns how many learns a tribe has decided, and how often they had to be planned again."""
+        row = self._owner.execute(
+            "SELECT count(*), coalesce(sum(replans), 0) FROM tributary.decision WHERE tribe_id = %s", (tribe.tribe_id,)
+        ).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    @property
+    def pgvector_version(self) -> str:
+        return str(self._one("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
+
+    def _one(self, query: str) -> object:
+        row = self._owner.execute(query.encode()).fetchone()
+        return None if row is None else row[0]
+
+    def _settings(self, connections: int, url: str | None = None) -> Settings:
+        return Settings.model_validate({"TRIBUTARY_DATABASE_URL": url or self.url, "connections": connections})
+
+
+@contextmanager
+def open_ground() -> Iterator[Ground]:
+    """Gives a ground and removes every trace of it afterwards."""
+    with tempfile.TemporaryDirectory(prefix="tributary-bench-", ignore_cleanup_errors=True) as home:  # noqa: SIM117
+        with EmbeddedPostgres.join(Path(home)) as server:
+            ground = Ground(server)
+            try:
+                yield ground
+            finally:
+                ground.close()
+
+
+def _principal(tribe_id: UUID, agent: Agent) -> Principal:
+    return Principal(tribe_id=tribe_id, agent_id=agent.agent_id, name=agent.name, role=agent.role)

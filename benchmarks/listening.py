@@ -1,0 +1,90 @@
+"""Ways to listen to the pipelines while they run: what they ask the database, how often, and how long it works on a commit."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, LiteralString
+
+import numpy as np
+import numpy.typing as npt
+from psycopg.conninfo import conninfo_to_dict
+
+from benchmarks.ground import DATABASE, Ground
+from tests.wire import Relay
+from tributary.core.ports import Embedder, SpaceDefinition, Vector
+from tributary.models.embedders import MiniLmEmbedder
+from tributary.service import Memory
+from tributary.store import Database, statement
+
+READ = statement("learn", "read")
+COMMIT = statement("learn", "commit")
+CLOCKED_COMMIT: LiteralString = (
+    "WITH began AS MATERIALIZED (SELECT clock_timestamp() AS at), done AS MATERIALIZED (SELECT ("
+    + COMMIT
+    + ") AS reply, at FROM began)"
+    " SELECT reply, (extract(epoch FROM clock_timestamp() - at) * 1000)::double precision FROM done"
+)
+
+
+class Stock:
+    """Stands in for the embedder: gives vectors made beforehand, so that no figure holds the making of one."""
+
+    def __init__(self, texts: Sequence[str], vectors: npt.NDArray[np.float32]) -> None:
+        self._vectors = dict(zip(texts, vectors, strict=True))
+
+    @property
+    def space(self) -> SpaceDefinition:
+        return MiniLmEmbedder().space
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [self._vectors[text].tolist() for text in texts]
+
+
+class Overheard(Database):
+    """Notes each statement that gives records, with its values."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.heard: list[tuple[LiteralString, Mapping[str, Any]]] = []
+
+    def records(self, query: LiteralString, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+        self.heard.append((query, dict(parameters)))
+        return super().records(query, parameters)
+
+
+class Clocked(Database):
+    """Times the last learn's reading and commit, and has the server's own clock read just before and after the commit.
+
+    `work_ms` is what was done under the gate; the flush to disk, for which it is still held, comes after.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.reading_ms = self.commit_ms = self.work_ms = 0.0
+
+    def value(self, query: LiteralString, parameters: Mapping[str, object]) -> object:
+        began = time.perf_counter()
+        if query == COMMIT:
+            reply, self.work_ms = super().rows(CLOCKED_COMMIT, parameters)[0]
+            self.commit_ms = (time.perf_counter() - began) * 1000
+            return reply
+        reply = super().value(query, parameters)
+        if query == READ:
+            self.reading_ms = (time.perf_counter() - began) * 1000
+        return reply
+
+
+def round_trips(ground: Ground, embedder: Embedder, act: Callable[[Memory], object]) -> int:
+    """Returns how often `act` waits for the database, heard on the wire. It is done once before, so that the process is warm."""
+    parts = conninfo_to_dict(ground.url)
+    server = f"{parts['host']}/.s.PGSQL.{parts['port']}"
+    with tempfile.TemporaryDirectory(prefix="tributary-relay-") as folder, Relay(Path(folder), server) as relay:
+        url = f"postgresql://postgres@/{DATABASE}?host={folder}&port=5432"
+        with ground.memory(embedder, connections=1, url=url) as memory:
+            act(memory)
+            relay.spoken.clear()
+            act(memory)
+            return relay.spoken.round_trips

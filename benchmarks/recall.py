@@ -1,0 +1,253 @@
+"""What a recall costs beside the plain vector query on the same table and index, and whether it finds as much."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, LiteralString
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row, tuple_row
+
+from benchmarks.corpus import Material
+from benchmarks.figures import Figure, Measured, Samples, Target, best_of
+from benchmarks.ground import Ground, Tribe
+from benchmarks.listening import Overheard, Stock, round_trips
+from benchmarks.progress import Progress
+from tributary.core.requests import Question
+from tributary.spaces import as_text
+
+LIMIT = 10
+ROUNDS = 3
+CALLS = 50
+SMALL = 200
+"""Small tribes; they hold half of the lessons, one large one the other half."""
+
+PLAIN: LiteralString = """
+SELECT lesson_id FROM tributary.lesson_vector
+WHERE tribe_id = %(tribe)s AND space_id = %(space)s AND believed
+ORDER BY embedding::public.halfvec(384) OPERATOR(public.<=>) %(vector)s::public.halfvec(384) LIMIT 10"""
+VECTOR_PART: LiteralString = (
+    "SELECT lesson_ids FROM tributary.nearest_v1(%(tribe)s, %(space)s, %(vector)s::public.halfvec, 10, 'vector:hnsw')"
+)
+EXACT: LiteralString = (
+    "SELECT lesson_ids, compared FROM tributary.nearest_v1(%(tribe)s, %(space)s, %(vector)s::public.halfvec, 10, 'vector:exact')"
+)
+
+Call = tuple[LiteralString, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Town:
+    """One large tribe with an index of its own, and many small ones on the same tables."""
+
+    ground: Ground
+    material: Material
+    large: Tribe
+    small: tuple[Tribe, ...]
+
+    def parameters(self, tribe: Tribe, query: int) -> dict[str, Any]:
+        vector = as_text(self.material.query_vectors[query].tolist())
+        return {"tribe": tribe.tribe_id, "space": self.ground.space_id, "vector": vector}
+
+
+def build_town(ground: Ground, material: Material, lessons: int, progress: Progress) -> Town:
+    """Fills the ground with `lessons`, vacuums, and builds the large tribe's index as its operator would."""
+    progress.step(f"loading {lessons:,} lessons")
+    corpus = material.corpus(lessons)
+    large = ground.create_tribe("large")
+    small = tuple(ground.create_tribe(f"small-{number}") for number in range(SMALL))
+    ground.fill(large, corpus, range(lessons // 2))
+    each = lessons // 2 // SMALL
+    for number, tribe in enumerate(small):
+        begin = lessons // 2 + number * each
+        ground.fill(tribe, corpus, range(begin, begin + each))
+    ground.settle_statistics()
+    progress.step("building the large tribe's index")
+    ground.build_index(large)
+    return Town(ground=ground, material=material, large=large, small=small)
+
+
+def measure(town: Town, progress: Progress) -> Measured:
+    progress.step("timing recall beside the plain query")
+    _require_index(town)
+    plain, vector_part, whole = _side_by_side(town)
+    progress.step("comparing answers")
+    found, pooled = _recall_at_10(town)
+    same = _same_answers(town)
+    progress.step("timing exact search")
+    exact, rows = _exact(town)
+    large = f"{town.large.name} tribe"
+    ef = _ef_search(town.ground.superuser)
+    figures = (
+        Figure(
+            name="recall: the vector part",
+            value=vector_part.median,
+            p95=vector_part.p95,
+            unit="ms",
+            reference=plain.median,
+            beside="the plain query",
+            target=Target(bound=1.5),
+            note=f"nearest_v1, LIMIT {LIMIT}, hnsw.ef_search {ef}; the plain query has pgvector's default of 40",
+            details={"samples": vector_part.document(), "plain": plain.document()},
+        ),
+        Figure(
+            name="recall: all that the database does",
+            value=whole.median,
+            p95=whole.p95,
+            unit="ms",
+            reference=plain.median,
+            beside="the plain query",
+            target=Target(bound=3.0),
+            note="all three sides, a pool of 50 whole lessons, read into rows",
+            details={"samples": whole.document()},
+        ),
+        Figure(
+            name="recall: round trips",
+            value=round_trips(
+                town.ground,
+                Stock(town.material.queries, town.material.query_vectors),
+                lambda memory: memory.recall(town.large.curator, _question(town, 0)),
+            ),
+            target=Target(bound=1),
+            note="heard on the wire",
+        ),
+        Figure(
+            name="recall@10 of the index against exact search",
+            value=found,
+            target=Target(bound=0.97, at_least=True),
+            note=f"{large}; of the ten best among the pool of 50 that a recall takes: {pooled:.3f}",
+            details={"pooled": pooled},
+        ),
+        Figure(
+            name=f"recall: answers equal on calls 1 to {CALLS}",
+            value=same,
+            target=Target(bound=1.0, at_least=True),
+            note="share of calls on one connection that gave the first one's rows, large and small tribes in turn",
+        ),
+        Figure(
+            name="exact search, a row",
+            value=exact.median * 1000 / rows,
+            p95=exact.p95 * 1000 / rows,
+            unit="us",
+            note=f"over {rows:,} vectors, {exact.median:.0f} ms in all",
+        ),
+    )
+    return Measured(
+        figures=figures,
+        distributions={"plain query": plain.values, "vector part": vector_part.values, "whole recall": whole.values},
+    )
+
+
+def _question(town: Town, query: int) -> Question:
+    return Question(query=town.material.queries[query], limit=LIMIT)
+
+
+def _overheard(town: Town, tribe: Tribe, queries: Sequence[int]) -> list[Call]:
+    """Returns the very statements and values that the recall pipeline sends for each query."""
+    stock = Stock(town.material.queries, town.material.query_vectors)
+    with town.ground.memory(stock) as memory:
+        database = Overheard(town.ground.runtime_target)
+        recaller = replace(memory.recaller, database=database)
+        recaller.recall(tribe.curator, _question(town, queries[0]))  # what is read once a process, is read here
+        database.heard.clear()
+        for query in queries:
+            recaller.recall(tribe.curator, _question(town, query))
+        database.close()
+    return list(database.heard)
+
+
+def _side_by_side(town: Town) -> tuple[Samples, Samples, Samples]:
+    """Times the plain query, the vector part and the whole in turn, on connections set up alike."""
+    queries = range(len(town.material.queries))
+    wholes = _overheard(town, town.large, queries)
+    with town.ground.runtime() as runtime:
+        taken: tuple[list[list[float]], ...] = ([], [], [])
+        for round_ in range(ROUNDS + 1):
+            for kept in taken:
+                kept.append([])
+            for query in queries:
+                parameters = town.parameters(town.large, query)
+                calls: list[Callable[[], float]] = [
+                    lambda p=parameters: _timed(town.ground.superuser, PLAIN, p),  # type: ignore[misc]  # bound at once
+                    lambda p=parameters: _timed(town.ground.superuser, VECTOR_PART, p),  # type: ignore[misc]  # bound at once
+                    lambda q=query: _timed(runtime, *wholes[q], as_records=True),  # type: ignore[misc]  # bound at once
+                ]
+                turn = (0, 1, 2) if (round_ + query) % 2 else (2, 1, 0)
+                for one in turn:
+                    taken[one][-1].append(calls[one]())
+    plain, part, whole = (best_of(kept[1:]) for kept in taken)  # the first round warmed caches and plans
+    return plain, part, whole
+
+
+def _timed(
+    connection: psycopg.Connection, query: LiteralString, parameters: Mapping[str, Any], *, as_records: bool = False
+) -> float:
+    """Returns the milliseconds from sending a statement to having its rows, as `store.Database` sends and reads them."""
+    cursor: psycopg.Cursor[Any] = connection.cursor(row_factory=dict_row if as_records else tuple_row)
+    began = time.perf_counter()
+    cursor.execute(query, parameters).fetchall()
+    return (time.perf_counter() - began) * 1000
+
+
+def _require_index(town: Town) -> None:
+    """Raises unless the plain query is answered by the tribe's own HNSW index: beside a scan anything would look quick."""
+    explained = town.ground.superuser.execute(b"EXPLAIN " + PLAIN.encode(), town.parameters(town.large, 0)).fetchall()
+    if not any("lesson_vector_hnsw" in str(line[0]) for line in explained):
+        raise RuntimeError("the plain query does not use the tribe's index")
+
+
+def _ef_search(connection: psycopg.Connection) -> str:
+    row = connection.execute(
+        "SELECT split_part(s, '=', 2) FROM pg_proc, unnest(proconfig) s"
+        " WHERE proname = 'nearest_v1' AND s LIKE 'hnsw.ef_search=%%'"
+    ).fetchone()
+    return "by default" if row is None else str(row[0])
+
+
+def _recall_at_10(town: Town, queries: int = 120) -> tuple[float, float]:
+    """Returns which share of the ten really nearest is found among ten, and among the first ten of fifty."""
+    connection = town.ground.superuser
+    pooled: LiteralString = VECTOR_PART.replace(", 10,", ", 50,")  # type: ignore[assignment]  # a literal still
+    hits = pooled_hits = 0
+    for query in range(min(queries, len(town.material.queries))):
+        parameters = town.parameters(town.large, query)
+        truth = set(_ids(connection, EXACT, parameters))
+        hits += len(truth & set(_ids(connection, VECTOR_PART, parameters)))
+        pooled_hits += len(truth & set(_ids(connection, pooled, parameters)[:LIMIT]))
+    asked = min(queries, len(town.material.queries)) * LIMIT
+    return hits / asked, pooled_hits / asked
+
+
+def _ids(connection: psycopg.Connection, query: LiteralString, parameters: Mapping[str, Any]) -> list[UUID]:
+    row = connection.execute(query, parameters).fetchone()
+    assert row is not None
+    return list(row[0])
+
+
+def _same_answers(town: Town) -> float:
+    """Returns the share of repeated calls that gave what the first gave: through one connection, tribes of both sizes in turn.
+
+    A plan that PostgreSQL keeps after some calls knows no tribe; with it a small tribe's search would find next to nothing.
+    """
+    calls = [call for tribe in (town.large, *town.small[:3]) for call in _overheard(town, tribe, range(2))]
+    same = 0
+    with town.ground.runtime() as connection:
+        first = [connection.execute(*call).fetchall() for call in calls]
+        if min(len(rows) for rows in first) <= LIMIT:
+            raise RuntimeError("a recall found fewer lessons than it was asked for")
+        for _ in range(CALLS - 1):
+            same += sum(connection.execute(*call).fetchall() == rows for call, rows in zip(calls, first, strict=True))
+    return same / (len(calls) * (CALLS - 1))
+
+
+def _exact(town: Town, queries: int = 12) -> tuple[Samples, int]:
+    """Returns milliseconds of exact searches over the large tribe, and how many vectors each compared."""
+    rounds: list[list[float]] = []
+    for _ in range(ROUNDS):
+        rounds.append([_timed(town.ground.superuser, EXACT, town.parameters(town.large, query)) for query in range(queries)])
+    row = town.ground.superuser.execute(EXACT, town.parameters(town.large, 0)).fetchone()
+    assert row is not None
+    return best_of(rounds), int(row[1])

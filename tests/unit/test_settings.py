@@ -1,0 +1,173 @@
+"""Settings: a wrong one stops the start and says which, what it is and what it must be; secrets are never echoed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tributary.core.errors import BadSetting
+from tributary.service import Settings, load_settings
+from tributary.service.settings import PREFIX, setting_names
+
+PASSWORD = "hunter2"
+URL = f"postgresql://owner:{PASSWORD}@db.example/tributary"
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment with no setting of ours in it: the session's own are scrubbed already."""
+    return monkeypatch
+
+
+def refusal(environment: pytest.MonkeyPatch, **variables: str) -> str:
+    for name, value in variables.items():
+        environment.setenv(name, value)
+    with pytest.raises(BadSetting) as caught:
+        load_settings()
+    assert "\n" not in caught.value.detail
+    return caught.value.detail
+
+
+def test_without_any_variable_each_setting_has_its_default() -> None:
+    assert load_settings() == Settings()
+    assert load_settings(home=Path("/data")).home == Path("/data")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "rule"),
+    [
+        ("TRIBUTARY_CONNECTIONS", "0", "greater than or equal to 1"),
+        ("TRIBUTARY_CONNECTIONS", "-3", "greater than or equal to 1"),
+        ("TRIBUTARY_CONNECTIONS", "201", "less than or equal to 200"),
+        ("TRIBUTARY_CONNECTIONS", "many", "integer"),
+        ("TRIBUTARY_CONNECTIONS", "1.5", "integer"),
+        ("TRIBUTARY_CONNECTIONS", "nan", "integer"),
+        ("TRIBUTARY_CONNECTIONS", "inf", "integer"),
+        ("TRIBUTARY_CONNECTIONS", "9" * 30, "less than or equal to 200"),
+        ("TRIBUTARY_EMBEDDER", "openai", "'minilm', 'sentence-transformers' or 'hash'"),
+        ("TRIBUTARY_EMBEDDER_THREADS", "0", "greater than or equal to 1"),
+        ("TRIBUTARY_EMBEDDER_THREADS", "65", "less than or equal to 64"),
+        ("TRIBUTARY_EXACT_LIMIT", "-1", "greater than or equal to 0"),
+        ("TRIBUTARY_EXACT_LIMIT", "10000001", "less than or equal to 10000000"),
+        ("TRIBUTARY_POSTGRES_MAJOR", "15", "'16' or '18'"),
+        ("TRIBUTARY_LOG_FORMAT", "xml", "'text' or 'json'"),
+        ("TRIBUTARY_LOG_LEVEL", "debug", "'DEBUG', 'INFO', 'WARNING' or 'ERROR'"),
+        ("TRIBUTARY_LOG_LEVEL", "TRACE", "'DEBUG', 'INFO', 'WARNING' or 'ERROR'"),
+        ("TRIBUTARY_CORS_ORIGINS", "*", "exact origins such as https://"),
+        ("TRIBUTARY_CORS_ORIGINS", "https://a.example, https://b.example/", "without a path or *"),
+        ("TRIBUTARY_CORS_ORIGINS", "app.example.org", "exact origins such as https://"),
+        ("TRIBUTARY_CORS_ORIGINS", "https://*.example.org", "exact origins such as https://"),
+        ("TRIBUTARY_CORS_ORIGINS", "null", "exact origins such as https://"),
+        ("TRIBUTARY_CORS_ORIGINS", '["https://a.example"]', "exact origins such as https://"),
+        ("TRIBUTARY_HOME", "~nobody-of-this-name/t", "user who is not known"),
+        ("TRIBUTARY_LOG_FILE", "~nobody-of-this-name/t", "user who is not known"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_variable_value_and_rule(
+    environment: pytest.MonkeyPatch, variable: str, value: str, rule: str
+) -> None:
+    told = refusal(environment, **{variable: value})
+    assert told.startswith(f"{variable}: ")
+    assert rule in told
+    assert told.endswith(f"(it is '{value}')")
+
+
+@pytest.mark.parametrize("variable", ["TRIBUTARY_DATABASE_URL", "DATABASE_URL", "TRIBUTARY_OWNER_URL"])
+@pytest.mark.parametrize(
+    "url", [URL.replace("postgresql", "mysql"), f"owner:{PASSWORD}@db", f" {URL}", f"host=db password={PASSWORD}"]
+)
+def test_a_wrong_database_url_is_refused_by_the_variable_that_was_set_and_never_echoed(
+    environment: pytest.MonkeyPatch, variable: str, url: str
+) -> None:
+    told = refusal(environment, **{variable: url})
+    assert told == f"{variable}: must begin with postgresql://"
+
+
+def test_no_refusal_echoes_a_password_wherever_it_is_looked_for(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("DATABASE_URL", URL.replace("postgresql", "mysql"))
+    with pytest.raises(BadSetting) as caught:
+        load_settings()
+    seen: BaseException | None = caught.value
+    while seen is not None:
+        assert PASSWORD not in f"{seen} {seen!r}"
+        seen = seen.__cause__ or seen.__context__
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("TRIBUTARY_DATABASE", "TRIBUTARY_DATABASE_URL"),
+        ("TRIBUTARY_DB_URL", "TRIBUTARY_DATABASE_URL"),
+        ("TRIBUTARY_LOGLEVEL", "TRIBUTARY_LOG_LEVEL"),
+        ("TRIBUTARY_CONNECTION", "TRIBUTARY_CONNECTIONS"),
+        ("TRIBUTARY_CORS_ORIGIN", "TRIBUTARY_CORS_ORIGINS"),
+    ],
+)
+def test_a_variable_that_was_meant_to_be_a_setting_is_refused_with_the_one_meant(
+    environment: pytest.MonkeyPatch, variable: str, meant: str
+) -> None:
+    told = refusal(environment, **{variable: URL})
+    assert told == f"{variable} is no setting; did you mean {meant}?"
+
+
+def test_a_variable_that_resembles_no_setting_is_refused_without_a_guess(environment: pytest.MonkeyPatch) -> None:
+    assert refusal(environment, TRIBUTARY_ZZZZZZZZZZZZZZ="x") == "TRIBUTARY_ZZZZZZZZZZZZZZ is no setting"
+
+
+def test_variables_of_clients_and_of_others_are_passed_over(environment: pytest.MonkeyPatch) -> None:
+    for name in ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARYX", "LOG_LEVEL", "CONNECTIONS"):
+        environment.setenv(name, "debug")
+    assert load_settings() == Settings()
+
+
+def test_an_empty_variable_counts_as_absent(environment: pytest.MonkeyPatch) -> None:
+    for name in setting_names():
+        environment.setenv(name, "")
+    assert load_settings(home=Path("/data")) == Settings(home=Path("/data"))
+    environment.setenv("DATABASE_URL", URL)
+    assert load_settings().database_url == URL
+
+
+def test_our_own_name_of_the_database_goes_before_the_common_one(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("DATABASE_URL", "postgres://common")
+    assert load_settings().database_url == "postgres://common"
+    environment.setenv("TRIBUTARY_DATABASE_URL", "postgres://ours")
+    assert load_settings().database_url == "postgres://ours"
+
+
+def test_origins_are_a_list_separated_by_commas(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("TRIBUTARY_CORS_ORIGINS", " https://a.example,,http://localhost:3000 , ")
+    assert load_settings().cors_origins == ("https://a.example", "http://localhost:3000")
+    environment.setenv("TRIBUTARY_CORS_ORIGINS", " , ")
+    assert load_settings().cors_origins == ()
+
+
+def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch) -> None:
+    given = {
+        "home": "~/t",
+        "database_url": URL,
+        "owner_url": URL,
+        "postgres_major": "16",
+        "connections": "3",
+        "embedder": "sentence-transformers",
+        "embedder_model": "m",
+        "embedder_threads": "2",
+        "exact_limit": "0",
+        "cors_origins": "https://a.example",
+        "log_format": "json",
+        "log_level": "DEBUG",
+        "log_file": "~/t.log",
+    }
+    assert set(given) == set(Settings.model_fields)
+    for name, value in given.items():
+        environment.setenv(PREFIX + name.upper(), value)
+    found, default = load_settings(home=Path("/elsewhere")), Settings.model_construct()
+    for name in given:
+        assert getattr(found, name) != getattr(default, name), name
+    assert (found.home, found.log_file) == (Path.home() / "t", Path.home() / "t.log")
+
+
+def test_settings_cannot_be_changed_once_read() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().connections = 3  # type: ignore[misc]  # the very fault
