@@ -117,8 +117,7 @@ def pretend_to_serve(home: Path) -> None:
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
-    command.__name__: command
-    for command in (hold, race, insert, churn, fork, fork_amid_a_lock, ask_as_another, pretend_to_serve)
+    command.__name__: command for command in (hold, race, insert, churn, fork, fork_amid_a_lock, ask_as_another, pretend_to_serve)
 }
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.system
 def test_threads_learn_and_recall_through_a_pool_smaller_than_they_are(database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(
-            """DO $$ BEGIN CREATE ROLE pooled_app LOGIN IN ROLE tributary_runtime; EXCEPTION WHEN duplicate_object THEN NULL; END $$"""
+            """DO $$ BEGIN CREATE ROLE pooled_app LOGIN IN ROLE tributary_runtime;
+               EXCEPTION WHEN duplicate_object THEN NULL; END $$"""
         )
     with open_tribal(database_url) as tribal, pooled(database_url, user="pooled_app", pool_size=3) as url:
         settings = tribal.settings.model_copy(update={"database_url": url, "owner_url": database_url})

@@ -205,9 +205,7 @@ def test_a_lesson_kept_past_its_deadline_is_settled_by_the_running_server(
     connection = read_connection(home)
     assert connection is not None
     body = {"text": "the cache must be warm", "situation": "deploying", "source": {"how": "told"}, "deadline_s": 1e-6}
-    with httpx.Client(
-        base_url=serving.url, headers={"Authorization": f"Bearer {connection.token}"}, trust_env=False
-    ) as http:
+    with httpx.Client(base_url=serving.url, headers={"Authorization": f"Bearer {connection.token}"}, trust_env=False) as http:
         http.post("/v1/lessons", json={**body, "text": "the cache is cold at first", "deadline_s": 20}).raise_for_status()
         kept = http.post("/v1/lessons", json=body)
         assert (kept.status_code, kept.json()["outcome"]) == (202, "pending")

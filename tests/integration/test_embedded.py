@@ -145,9 +145,7 @@ def kill_server(home: Path) -> None:
     os.kill(int((home / "postgres-18" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
 
 
-def test_the_first_member_starts_the_server_and_the_last_one_stops_it(
-    home: Path, member: Callable[..., Member]
-) -> None:
+def test_the_first_member_starts_the_server_and_the_last_one_stops_it(home: Path, member: Callable[..., Member]) -> None:
     first = member("hold", home)
     server = first.hears()
     last = EmbeddedPostgres.join(home)
@@ -171,9 +169,7 @@ def test_memberships_of_one_process_share_a_server_until_the_last_is_closed(home
     assert stopped(home)
 
 
-def test_the_server_outlives_a_killed_starter_while_another_is_a_member(
-    home: Path, member: Callable[..., Member]
-) -> None:
+def test_the_server_outlives_a_killed_starter_while_another_is_a_member(home: Path, member: Callable[..., Member]) -> None:
     starter = member("hold", home)
     server = starter.hears()
     with EmbeddedPostgres.join(home) as other:
@@ -230,9 +226,7 @@ def test_half_made_data_is_made_anew(tmp_path: Path) -> None:
     assert not unfinished.exists()
 
 
-def test_processes_that_join_an_empty_home_at_once_share_one_server(
-    tmp_path: Path, member: Callable[..., Member]
-) -> None:
+def test_processes_that_join_an_empty_home_at_once_share_one_server(tmp_path: Path, member: Callable[..., Member]) -> None:
     home = tmp_path / "home"
     members = [member("race", home) for _ in range(8)]
     assert {one.hears() for one in members} == {"here"}
@@ -259,9 +253,7 @@ def test_the_next_join_heals_a_killed_server(home: Path, member: Callable[..., M
         assert ask(postgres, "SELECT word FROM kept") == "committed"
 
 
-@pytest.mark.parametrize(
-    "left", ["", "nonsense\n", "{living}\n", "{living}\n{data}\n1700000000\n5432\n{socket}\n\n\nready\n"]
-)
+@pytest.mark.parametrize("left", ["", "nonsense\n", "{living}\n", "{living}\n{data}\n1700000000\n5432\n{socket}\n\n\nready\n"])
 def test_the_next_join_heals_what_a_killed_server_left_even_if_its_pid_is_used_again(home: Path, left: str) -> None:
     data, folder = home / "postgres-18", home / "postgres-18.run" / "socket"
     with subprocess.Popen(["sleep", "600"], user=data.stat().st_uid) as living:
@@ -317,9 +309,7 @@ def test_a_forked_child_keeps_its_parents_membership(home: Path, member: Callabl
     eventually(lambda: stopped(home))
 
 
-def test_a_child_forked_amid_a_start_does_not_keep_the_locks_of_it(
-    tmp_path: Path, member: Callable[..., Member]
-) -> None:
+def test_a_child_forked_amid_a_start_does_not_keep_the_locks_of_it(tmp_path: Path, member: Callable[..., Member]) -> None:
     forking = member("fork_amid_a_lock", tmp_path)
     assert {forking.hears(), forking.hears()} == {"forked", "let go"}
     assert not is_held(tmp_path / "some.lock")
@@ -384,9 +374,7 @@ def test_a_home_with_a_long_or_odd_path_works_and_leaves_no_folder_behind(tmp_pa
 def test_nothing_listens_on_a_network_and_the_owner_alone_is_let_in(home: Path, member: Callable[..., Member]) -> None:
     with EmbeddedPostgres.join(home, fast=True) as postgres:
         assert ask(postgres, "SHOW listen_addresses") == ""
-        assert (
-            ask(postgres, "SELECT string_agg(type || ' ' || auth_method, ',') FROM pg_hba_file_rules") == "local peer"
-        )
+        assert ask(postgres, "SELECT string_agg(type || ' ' || auth_method, ',') FROM pg_hba_file_rules") == "local peer"
         assert ask(postgres, "SELECT count(*) FROM pg_ident_file_mappings") == "1"
         folder = Path(ask(postgres, "SHOW unix_socket_directories"))
         assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE((home / "postgres-18").stat().st_mode) == 0o700

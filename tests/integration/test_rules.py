@@ -40,8 +40,17 @@ def _rivals(tribal: Tribal) -> tuple[UUID, UUID]:
 
 def _activate(connection: psycopg.Connection, lesson_id: UUID) -> None:
     connection.execute(
-        "UPDATE tributary.lesson SET status = 'active', activated_tick = 99, activated_at = clock_timestamp() WHERE lesson_id = %s",
+        """UPDATE tributary.lesson SET status = 'active', activated_tick = 99, activated_at = clock_timestamp()
+           WHERE lesson_id = %s""",
         (lesson_id,),
+    )
+
+
+def _retire(connection: psycopg.Connection, lesson_id: object, tick: int) -> None:
+    connection.execute(
+        """UPDATE tributary.lesson SET status = 'retired', deactivated_tick = %s, deactivated_at = clock_timestamp()
+           WHERE lesson_id = %s""",
+        (tick, lesson_id),
     )
 
 
@@ -60,16 +69,10 @@ def test_without_the_rival_rule_both_would_be_believed(tribal: Tribal, owner: ps
 
 def test_two_sessions_cannot_believe_one_rival_each(tribal: Tribal, owner: psycopg.Connection) -> None:
     believed, disputed = _rivals(tribal)
-    owner.execute(
-        "UPDATE tributary.lesson SET status = 'retired', deactivated_tick = 50, deactivated_at = clock_timestamp() WHERE lesson_id = %s",
-        (believed,),
-    )
+    _retire(owner, believed, 50)
     tribal.learn(tribal.agent("three"), "gamma", subject="another", situation="elsewhere")
     third = tribal.rows("SELECT lesson_id FROM tributary.lesson WHERE text = 'gamma'")[0]["lesson_id"]
-    owner.execute(
-        "UPDATE tributary.lesson SET status = 'retired', deactivated_tick = 60, deactivated_at = clock_timestamp() WHERE lesson_id = %s",
-        (third,),
-    )
+    _retire(owner, third, 60)
     failures: list[BaseException] = []
     with psycopg.connect(tribal.url) as one, psycopg.connect(tribal.url) as two:
         _activate(one, disputed)
@@ -203,9 +206,9 @@ def test_a_successor_must_have_become_believed_at_the_tick_that_ended_the_old_on
     ],
 )
 def test_the_runtime_role_changes_beliefs_through_the_functions_only(tribal: Tribal, statement: str) -> None:
-    with psycopg.connect(tribal.url, autocommit=True, options="-c role=tributary_runtime") as connection:
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute(statement.encode())
+    runtime = psycopg.connect(tribal.url, autocommit=True, options="-c role=tributary_runtime")
+    with runtime as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute(statement.encode())
 
 
 def test_counters_agree_with_the_lessons(tribal: Tribal, owner: psycopg.Connection) -> None:
@@ -221,7 +224,7 @@ def test_counters_agree_with_the_lessons(tribal: Tribal, owner: psycopg.Connecti
 
 
 def test_a_commit_refuses_any_isolation_but_read_committed(tribal: Tribal, owner: psycopg.Connection) -> None:
-    with pytest.raises(psycopg.Error) as caught, owner.transaction():
-        owner.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    owner.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    with owner.transaction(), pytest.raises(psycopg.Error) as caught:
         owner.execute("SELECT tributary.gate_v1(%s)", (tribal.tribe_id,))
     assert caught.value.sqlstate == "TB500"

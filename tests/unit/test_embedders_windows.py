@@ -15,15 +15,11 @@ from tributary.core.errors import BadSetting, ModelFailed
 from tributary.models.embedders.windows import BATCH_TOKENS, Windowing, batches, embed_in_windows, encodable
 
 MINE = Windowing(tokens=256, prefix=(101,), suffix=(102,))
-windowings = st.builds(
-    Windowing, tokens=st.integers(8, 600), prefix=st.just((1,)), suffix=st.sampled_from([(), (2,), (2, 3)])
-)
+windowings = st.builds(Windowing, tokens=st.integers(8, 600), prefix=st.just((1,)), suffix=st.sampled_from([(), (2,), (2, 3)]))
 
 
 @given(windowing=windowings, length=st.integers(0, 5000))
-def test_windows_cover_a_text_with_the_overlap_and_no_more_of_them_than_it_takes(
-    windowing: Windowing, length: int
-) -> None:
+def test_windows_cover_a_text_with_the_overlap_and_no_more_of_them_than_it_takes(windowing: Windowing, length: int) -> None:
     spans = windowing.spans(length)
     assert spans[0][0] == 0
     assert spans[-1][1] == length

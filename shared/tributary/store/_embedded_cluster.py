@@ -99,9 +99,7 @@ def has_data(layout: Layout, account: Account) -> bool:
         if not any(layout.data.iterdir()):
             layout.data.rmdir()
             return False
-        raise Corrupt(
-            f"'{layout.data}' holds files but is no PostgreSQL data; move it away, or choose another home"
-        ) from None
+        raise Corrupt(f"'{layout.data}' holds files but is no PostgreSQL data; move it away, or choose another home") from None
     if found != str(layout.major):
         raise BadSetting(f"'{layout.data}' holds data of PostgreSQL {found}, not {layout.major}; choose another home")
     return True
@@ -117,9 +115,7 @@ def _check_no_other_major(layout: Layout) -> None:
             )
 
 
-def make_data(
-    layout: Layout, bin_folder: Path, account: Account, *, fast: bool, server_lock: int, timeout_s: float
-) -> None:
+def make_data(layout: Layout, bin_folder: Path, account: Account, *, fast: bool, server_lock: int, timeout_s: float) -> None:
     """Makes an empty cluster: UTF-8, locale C, page checksums, no way in from a network; raises Unavailable.
 
     Works aside and renames, so that the data is whole or missing. initdb and its children inherit the server's lock: should

@@ -77,7 +77,7 @@ def ensure_running(layout: Layout, start: Start, bin_folder: Path, *, until: flo
 
     The caller is a member, so nobody stops the server meanwhile. Raises BadSetting, Corrupt and Unavailable.
     """
-    if is_held(layout.keeper) and is_held(layout.server) and (version := ping(layout.socket).server_version):
+    if is_held(layout.keeper) and is_held(layout.server) and (version := _ask(layout).server_version):
         return version
     account = server_account()
     with transient_lock(layout.starting) as starting:
@@ -137,13 +137,10 @@ def _launch_if_free(layout: Layout, start: Start, bin_folder: Path, account: Acc
 
 def _wait_until_serving(layout: Layout, *, until: float) -> str | None:
     """Returns the server's version once it serves, None once no process holds the data."""
-    pong = Pong()
     while is_held(layout.server):
-        # Each session that it refuses is a line in its log, so none is asked for before it says that it is ready.
-        if _says_ready(layout):
-            pong = ping(layout.socket)
-            if pong.server_version is not None:
-                return pong.server_version
+        pong = _ask(layout)
+        if pong.server_version is not None:
+            return pong.server_version
         if time.monotonic() >= until:
             answer = f"it answers {pong.refusal}; " if pong.refusal else ""
             raise Unavailable(f"the embedded PostgreSQL is not ready yet; {answer}its log is '{layout.log}'; try again")
@@ -151,10 +148,12 @@ def _wait_until_serving(layout: Layout, *, until: float) -> str | None:
     return None
 
 
-def _says_ready(layout: Layout) -> bool:
+def _ask(layout: Layout) -> Pong:
+    """Asks for a session once the server says that it is ready: each one that it refuses is a line in its log."""
     with suppress(OSError, IndexError):
-        return layout.postmaster_file.read_text().splitlines()[7].strip() == "ready"
-    return False
+        if layout.postmaster_file.read_text().splitlines()[7].strip() == "ready":
+            return ping(layout.socket)
+    return Pong()
 
 
 def _open_log(layout: Layout) -> IO[bytes]:

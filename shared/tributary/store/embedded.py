@@ -81,9 +81,7 @@ class EmbeddedPostgres:
                 lease.close()
                 raise
         except OSError as error:
-            raise BadSetting(
-                f"the home '{home}' cannot be used ({error}); choose another one, or set DATABASE_URL"
-            ) from error
+            raise BadSetting(f"the home '{home}' cannot be used ({error}); choose another one, or set DATABASE_URL") from error
         return cls(layout=layout, lease=lease, server_version=version)
 
     @property
@@ -124,9 +122,7 @@ class EmbeddedPostgres:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
 

@@ -60,9 +60,7 @@ def replace_weights(model: Any) -> int:
                     best = min(best, (error, name, form), key=lambda candidate: candidate[0])
         error, name, form = best
         if error > 0.05 or name in replaced:
-            raise SystemExit(
-                f"no weight fits an int8 matrix of shape {values.shape}; nearest {name!r}, {error:.3f} off"
-            )
+            raise SystemExit(f"no weight fits an int8 matrix of shape {values.shape}; nearest {name!r}, {error:.3f} off")
         with torch.no_grad():
             parameters[name].copy_(form)
         replaced.add(name)

@@ -9,9 +9,9 @@ from uuid import UUID
 from tributary.contract import models
 from tributary.core import ids
 from tributary.core.confidence import shown_confidence
-from tributary.core.ranking import DIGITS
 from tributary.core.decision import Challenge, Learned, Reinforced
 from tributary.core.lesson import Draft, Evidence, How, Instant, Kind, Lesson, Source
+from tributary.core.ranking import DIGITS
 from tributary.core.receipt import Receipt
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled, Require
 
