@@ -301,3 +301,17 @@ def test_a_worker_beside_the_server_settles_soon(database_url: str) -> None:
         with settling(tribal.memory, every_s=0.01):
             while tribal.status_counts() != {"active": 2}:
                 pass
+
+
+def test_a_pending_lesson_that_was_contradicted_meanwhile_is_settled_against_its_rival(database_url: str) -> None:
+    judge = RuledJudge(same_text_same_else_conflict)
+    with open_tribal(database_url, judge=judge) as tribal:
+        first, writer = tribal.agent("first"), tribal.agent("writer")
+        tribal.learn(tribal.curator, "a neighbour", subject="deploy-api")
+        kept = _pending(tribal, judge, first, HEADER)
+        rival = tribal.learn(tribal.curator, OTHER, subject="deploy-api").lesson
+        assert rival is not None
+        assert len(tribal.rows("SELECT * FROM tributary.rival")) == 2
+        assert tribal.memory.settle_pending() == 1
+        assert tribal.memory.lesson(writer, kept).lesson.status is Status.DISPUTED
+        assert tribal.memory.lesson(writer, rival.lesson_id).challenges[0].lesson_id == kept

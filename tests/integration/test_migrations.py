@@ -18,9 +18,8 @@ from tests.tribes import open_tribal
 from tributary.core.errors import CodeTooOld, NotMigrated, TributaryError, Unavailable
 from tributary.models.embedders import HashedEmbedder
 from tributary.service import Memory, Settings, open_memory
-from tributary.service.memory import CODE_LEVEL
 from tributary.service.wiring import Adapters
-from tributary.store import RUNTIME, Target, connect
+from tributary.store import CODE_LEVEL, RUNTIME, Target, connect
 from tributary.store.migrate import head, migrate, migration_sql
 from tributary.store.queries import load
 

@@ -184,7 +184,8 @@ def test_a_successor_must_have_become_believed_at_the_tick_that_ended_the_old_on
     # pointing the newer one back at the older one would close a cycle
     with pytest.raises(psycopg.errors.ForeignKeyViolation, match="lesson_successor"):
         owner.execute(
-            f"""UPDATE tributary.lesson SET status = 'superseded', superseded_by = %s, deactivated_tick = 7, deactivated_at = {NOW}
+            f"""UPDATE tributary.lesson SET status = 'superseded', superseded_by = %s, deactivated_tick = 7,
+                deactivated_at = {NOW}
                 WHERE lesson_id = %s""".encode(),
             (old.lesson_id, new.lesson.lesson_id),
         )

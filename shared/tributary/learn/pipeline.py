@@ -10,7 +10,7 @@ from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import lapsed
 from tributary.core.decision import Learned, Outcome, Reinforced, ScreenFinding
-from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
+from tributary.core.errors import ModelFailed, Overloaded, TributaryError, WrongStanding
 from tributary.core.ids import new_id
 from tributary.core.lesson import Draft
 from tributary.core.normal import content_hash, subject_key
@@ -69,17 +69,7 @@ class Learner:
         pending = cast(
             list[rows.Document], self.database.value(statement("learn", "pending"), {"tribe_id": tribe_id, "limit": most})
         )
-        settled = 0
-        for one in pending:
-            lesson = rows.lesson(one["lesson"])
-            author = Principal(tribe_id=tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(one["role"]))
-            key = f"{SERVER_KEY}settle:{lesson.lesson_id.hex}"
-            proposal = self._proposal(
-                author, draft_of(lesson), lesson_id=lesson.lesson_id, key=key, digest=request_digest(lesson.lesson_id)
-            )
-            result = self._learn(replace(proposal, settles=True), Deadline.after(None))
-            settled += not result.replayed
-        return settled
+        return sum(self._settled(tribe_id, one) for one in pending)
 
     def tribes_with_pending(self) -> list[UUID]:
         """Returns the tribes that `settle` has work in."""
@@ -146,6 +136,20 @@ class Learner:
             plan = Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")
             return self._commit(proposal, reading, bench, deadline, fixed=plan)
         return self._commit(proposal, reading, bench, deadline)
+
+    def _settled(self, tribe_id: UUID, pending: rows.Document) -> bool:
+        """Settles one lesson; one that cannot be settled now must not keep the others waiting."""
+        lesson = rows.lesson(pending["lesson"])
+        author = Principal(tribe_id=tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(pending["role"]))
+        key = f"{SERVER_KEY}settle:{lesson.lesson_id.hex}"
+        try:
+            proposal = self._proposal(
+                author, draft_of(lesson), lesson_id=lesson.lesson_id, key=key, digest=request_digest(lesson.lesson_id)
+            )
+            return not self._learn(replace(proposal, settles=True), Deadline.after(None)).replayed
+        except TributaryError as error:
+            log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=lesson.lesson_id)
+            return False
 
     def _screened(self, draft: Draft) -> ScreenFinding:
         try:

@@ -12,15 +12,12 @@ from uuid import UUID
 from tributary import access
 from tributary.core.agent import Principal
 from tributary.core.decision import Learned, Reinforced
-from tributary.core.errors import CodeTooOld, NotMigrated
+from tributary.core.errors import NotMigrated
 from tributary.core.lesson import Draft, Status
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
 from tributary.learn import Learner
 from tributary.recall import Reader, Recaller
-from tributary.store import Database, statement
-
-CODE_LEVEL = 1
-"""Raised by each release whose code can do without something that a contracting migration then removes."""
+from tributary.store import Database, check_level, statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +44,7 @@ class Memory:
         oldest = self.database.value(statement("access", "ping"), {})
         if oldest is None:
             raise NotMigrated
-        if cast(int, oldest) > CODE_LEVEL:
-            raise CodeTooOld
+        check_level(cast(int, oldest))
 
     def warm(self) -> None:
         """Loads the embedding model now rather than at the first request."""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Embedder
-from tributary.store import Database, rows, statement
+from tributary.store import Database, check_level, rows, statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,13 @@ class Profiles:
         self._lock = threading.Lock()
 
     def get(self, tribe_id: UUID) -> TribeProfile:
-        """Returns the tribe's profile; raises NotFound, or BadSetting when its vectors are of another space."""
+        """Returns the tribe's profile; raises NotFound, CodeTooOld, or BadSetting when its vectors are of another space."""
         with self._lock:
             known = self._known.get(tribe_id)
         if known is not None:
             return known
         row = rows.document(self._database.value(statement("spaces", "profile"), {"tribe_id": tribe_id}))
+        check_level(row["oldest_code"])
         wanted = self._embedder.space.name
         if row["space"] != wanted:
             raise BadSetting(

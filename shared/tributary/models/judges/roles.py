@@ -12,6 +12,7 @@ from tributary.models.judges.predicate import first_word, instructs, pivot_of
 from tributary.models.judges.sorts import Sort, Token
 from tributary.models.judges.words import ABBREVIATED, ATTRIBUTES, CHOOSING, IMPERATIVES, VERBS, concept_of, stem
 
+_COUNTS = 0.5
 _OWN = concept_of("own").key
 
 
@@ -46,14 +47,16 @@ def assign(tokens: Sequence[Token], clause: Clause, roles: list[Role]) -> Predic
 def _named(tokens: Sequence[Token], start: int, pivot: int) -> frozenset[int]:
     """Returns the places of words that name the subject, whatever they mean elsewhere.
 
-    "Store is owned by team falcon" and "home is owned by team falcon" speak of two things. A word by itself names, and one
-    right before the predicate if it would else count for nothing.
+    "Store is owned by team falcon" and "home is owned by team falcon" speak of two things. A bare word in the singular names,
+    and one right before the predicate if it would else count for nothing.
     """
     spoken = [at for at in range(start, pivot) if tokens[at].weight > 0]
     if not spoken or tokens[spoken[-1]].sort is not Sort.WORD or tokens[spoken[-1]].surface in ABBREVIATED:
         return frozenset()
-    alone = len(spoken) == 1
-    return frozenset({spoken[-1]}) if alone or tokens[spoken[-1]].weight < 1 else frozenset()
+    word = tokens[spoken[-1]]
+    plural = word.surface.endswith("s") and tokens[pivot].surface not in ("is", "was", "has", "does")
+    bare = len(spoken) == 1 and spoken[0] == start and not plural
+    return frozenset({spoken[-1]}) if bare or word.weight < _COUNTS else frozenset()
 
 
 def _assign_instruction(tokens: Sequence[Token], first: int, clause: Clause, roles: list[Role]) -> None:

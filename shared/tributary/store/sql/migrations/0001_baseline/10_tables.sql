@@ -291,7 +291,7 @@ CREATE TABLE tributary.signing_key (
 INSERT INTO tributary.signing_key (key_id, secret)
 VALUES ('k1', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
 
--- The oldest version of the code (service.CODE_LEVEL) that may run on this schema. Raised only by a contracting migration.
+-- The oldest version of the code (store.CODE_LEVEL) that may run on this schema. Raised only by a contracting migration.
 CREATE TABLE tributary.schema_requirement (
     only_row     boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     oldest_code  integer NOT NULL

@@ -163,7 +163,8 @@ BEGIN
         SELECT tribe, x.lesson_id, y.lesson_id, x.believed, y.believed, tick
         FROM unnest(uuids_v1(plan -> 'rivals')) AS r(lesson_id)
         JOIN lesson x ON x.tribe_id = tribe AND x.lesson_id = least(r.lesson_id, new_id)
-        JOIN lesson y ON y.tribe_id = tribe AND y.lesson_id = greatest(r.lesson_id, new_id);
+        JOIN lesson y ON y.tribe_id = tribe AND y.lesson_id = greatest(r.lesson_id, new_id)
+        ON CONFLICT DO NOTHING; -- another learn found the same of a pending lesson before
         IF outcome = 'disputed' THEN
             dispute := plan ->> 'dispute_id';
             PERFORM open_dispute_v1(tribe, dispute, 'conflict', new_id, uuids_v1(plan -> 'dispute'), decision, tick, at);

@@ -9,10 +9,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 $$;
 
 -- What does not change while a process runs (the commit checks the serving space again): the key of the tribe's content
--- hashes, and the space it serves from.
+-- hashes, the space it serves from, and the oldest code that may serve it.
 CREATE FUNCTION tributary.tribe_profile_v1(p_tribe uuid) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
-    SELECT json_build_object('secret', encode(t.secret, 'hex'), 'space_id', s.space_id, 'space', s.name)
+    SELECT json_build_object('secret', encode(t.secret, 'hex'), 'space_id', s.space_id, 'space', s.name,
+                             'oldest_code', (SELECT oldest_code FROM schema_requirement))
     FROM tribe t
     LEFT JOIN (tribe_space ts JOIN space s USING (space_id)) ON ts.tribe_id = t.tribe_id AND ts.state = 'serving'
     WHERE t.tribe_id = p_tribe
