@@ -107,7 +107,9 @@ class Ground:
 
     def vectors_of(self, tribe: Tribe) -> int:
         """Returns how many believed vectors a tribe has."""
-        row = self._owner.execute("SELECT sum(vectors) FROM tributary.tribe_space WHERE tribe_id = %s", (tribe.tribe_id,)).fetchone()
+        row = self._owner.execute(
+            "SELECT sum(vectors) FROM tributary.tribe_space WHERE tribe_id = %s", (tribe.tribe_id,)
+        ).fetchone()
         return int(row[0]) if row else 0
 
     def replans_of(self, tribe: Tribe) -> tuple[int, int]:

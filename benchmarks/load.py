@@ -102,9 +102,7 @@ def load_lessons(
     return list(load.ids)
 
 
-def _copy(
-    cursor: psycopg.Cursor, into: str, rows: Iterator[tuple[object, ...]], types: Sequence[str] | None = None
-) -> None:
+def _copy(cursor: psycopg.Cursor, into: str, rows: Iterator[tuple[object, ...]], types: Sequence[str] | None = None) -> None:
     """Copies `rows` in; in binary when `types` names the columns'."""
     form = " (FORMAT BINARY)" if types else ""
     with cursor.copy(f"COPY tributary.{into} FROM STDIN{form}".encode()) as copy:

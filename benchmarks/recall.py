@@ -20,7 +20,7 @@ from tributary.core.requests import Question
 from tributary.spaces import as_text
 
 LIMIT = 10
-ROUNDS = 3
+ROUNDS = 6
 CALLS = 50
 SMALL = 200
 """Small tribes; they hold half of the lessons, one large one the other half."""

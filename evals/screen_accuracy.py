@@ -1,6 +1,8 @@
 """Scores the local screen on the labelled cases: `python -m evals.screen_accuracy [--errors SPLIT]`.
 
-Figures of the `test` split come from cases that no rule was written for.
+The cases were written in five batches (ids x, y, z, w and v), each after the rules had been tuned on the ones before; at
+first sight the attacks of y to v were caught at 0.78, 0.86, 0.77 and 0.90, and the benign ones passed at 1.00, 0.98, 0.97 and
+1.00. The `test` split is half of x and all of v, which no rule was changed for; the others are `tune`.
 """
 
 from __future__ import annotations

@@ -227,6 +227,16 @@ def test_code_older_than_the_schema_requires_says_so(database_url: str, above: i
             memory.health()
 
 
+def test_code_older_than_the_schema_requires_serves_no_request(database_url: str) -> None:
+    with open_tribal(database_url) as tribal:
+        execute(database_url, "UPDATE tributary.schema_requirement SET oldest_code = 1000")
+        with pytest.raises(CodeTooOld):
+            tribal.learn(tribal.curator, "The deploy API needs X-Batch.")
+        with pytest.raises(CodeTooOld):
+            tribal.recall("deploy API")
+        assert tribal.status_counts() == {}
+
+
 def test_a_new_schema_requires_no_newer_code_than_this(schema_url: str) -> None:
     with psycopg.connect(schema_url) as connection:
         found = connection.execute("SELECT oldest_code FROM tributary.schema_requirement").fetchall()

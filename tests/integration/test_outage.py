@@ -31,6 +31,10 @@ def home() -> Iterator[Path]:
         yield Path(folder)
 
 
+CUTS = 60
+"""Bounded: on a slow machine, cuts without end would let no write through."""
+
+
 def _kill(home: Path) -> None:
     postmaster = int(next(home.glob("postgres-*/postmaster.pid")).read_text().splitlines()[0])
     os.kill(postmaster, signal.SIGKILL)
@@ -64,7 +68,9 @@ def test_a_killed_server_is_unavailable_and_after_its_restart_all_is_there(home:
 
 def _cut_backends(tribal: Tribal, stop: threading.Event) -> None:
     with psycopg.connect(tribal.url, autocommit=True) as connection:
-        while not stop.wait(0.02):
+        for _ in range(CUTS):
+            if stop.wait(0.05):
+                return
             connection.execute(
                 """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'tributary'
@@ -102,3 +108,24 @@ def test_backends_killed_at_any_moment_cost_no_write_and_double_none(database_ur
         assert tribal.status_counts() == {"active": 96}
         ticks = tribal.rows("SELECT count(DISTINCT tick) AS ticks FROM tributary.lesson_event")
         assert tribal.rows("SELECT clock AS ticks FROM tributary.tribe") == ticks == [{"ticks": 96}]
+
+
+def test_a_killed_embedded_server_is_started_again_by_whoever_uses_it(home: Path) -> None:
+    from tests.doubles import WordScreen
+    from tributary.models.embedders import HashedEmbedder
+    from tributary.service import Settings, open_memory, open_operator
+    from tributary.service.wiring import Adapters
+
+    settings = Settings(home=home)
+    adapters = Adapters(embedder=HashedEmbedder(), screen=WordScreen())
+    draft = Draft(text="the cache must be warm", situation="deploying", source=SEEN)
+    with open_operator(settings, adapters=adapters) as operator:
+        operator.migrate()
+        token = operator.create_tribe("tribe").token.secret
+        with open_memory(settings, adapters=adapters) as memory:
+            agent = memory.authenticate(token)
+            first = memory.learn(agent, draft)
+            _kill(home)
+            again = memory.learn(agent, draft)
+            assert (first.outcome, again.outcome) == (Outcome.LEARNED, Outcome.UNCHANGED)
+    assert not list(home.glob("postgres-*/postmaster.pid"))

@@ -96,6 +96,26 @@ class TestFamilies:
         lessons = [("operating services", template.format(name, 40 + n)) for n, name in enumerate(names)]
         assert {v.kind for v in every_pair(lessons, subject=None)} == {UNRELATED}
 
+    @pytest.mark.parametrize(
+        "template",
+        [
+            "The {} service listens on port 8042.",
+            "{} is owned by team falcon.",
+            "Restart {} after a config change.",
+            "Never restart {} during a backup.",
+            "Use port 8042 for {}.",
+            "Calls to {} need a bearer token.",
+            "When {} is slow, clear its cache.",
+            "The owner of {} is team falcon.",
+        ],
+    )
+    def test_services_named_by_everyday_words_are_told_apart(self, template: str) -> None:
+        names = (
+            "orders store home land set run take serve write find lead support share lock public drop rise start end show".split()
+        )
+        lessons = [("operating services", template.format(name)) for name in names]
+        assert {v.kind for v in every_pair(lessons, subject=None)} == {UNRELATED}
+
 
 class TestSame:
     def test_texts_that_differ_in_case_and_space_only_are_the_same_for_sure(self) -> None:

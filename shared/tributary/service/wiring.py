@@ -43,7 +43,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     """
     given = adapters or Adapters()
     server = _Server(settings)
-    database = Database(server.runtime, limit=settings.connections)
+    database = Database(server.target, limit=settings.connections)
     embedder = given.embedder or _embedder(settings)
     profiles = Profiles(database, embedder)
     signer = Signer(database)
@@ -91,21 +91,32 @@ class _Server:
     """Where the database is: the URLs given, or the embedded server."""
 
     def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._embedded: EmbeddedPostgres | None = None
         self._lock = threading.Lock()
         if settings.database_url is not None:
             url = settings.database_url
             owner = settings.owner_url or url
             # with an owner's login of its own, the database URL is the runtime's: a pooler lets no role be assumed
-            self.runtime = Target(url=url, assume=None if settings.owner_url else RUNTIME)
+            self._runtime = Target(url=url, assume=None if settings.owner_url else RUNTIME)
         elif settings.owner_url is not None:
             raise BadSetting("TRIBUTARY_OWNER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
         else:
             self._embedded = _join(settings)
             owner = url = self._embedded.url(database=EMBEDDED_DATABASE)
-            self.runtime = Target(url=url, assume=RUNTIME)
+            self._runtime = Target(url=url, assume=RUNTIME)
         self.login = Target(url=owner)
         self.owner = Target(url=owner, assume=OWNER, statement_timeout_s=0)
+
+    def target(self) -> Target:
+        """Returns where to open the next connection; an embedded server that was killed meanwhile is started again first."""
+        with self._lock:
+            if self._embedded is not None:
+                # joining a running server is cheap, and connections are seldom opened
+                again = _join(self._settings)
+                self._embedded.close()
+                self._embedded = again
+        return self._runtime
 
     def leave(self) -> None:
         with self._lock:

@@ -109,9 +109,10 @@ def _close_transient() -> None:
 os.register_at_fork(after_in_child=_close_transient)
 
 
-def open_lock(path: Path) -> io.FileIO:
-    """Opens a lock file, made when missing, without taking the lock. Closing it drops the lock."""
-    return io.FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600), "r+")
+def open_lock(path: Path, *, make: bool = True) -> io.FileIO:
+    """Opens a lock file without taking the lock. Closing it drops the lock. Raises FileNotFoundError unless told to make it."""
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT if make else 0)
+    return io.FileIO(os.open(path, flags, 0o600), "r+")
 
 
 def take(lock: io.FileIO, operation: int) -> bool:
@@ -124,9 +125,9 @@ def take(lock: io.FileIO, operation: int) -> bool:
 
 
 @contextmanager
-def transient_lock(path: Path) -> Iterator[io.FileIO]:
+def transient_lock(path: Path, *, make: bool = True) -> Iterator[io.FileIO]:
     """Opens a lock file that no forked child keeps."""
-    lock = open_lock(path)
+    lock = open_lock(path, make=make)
     _transient.add(lock)
     try:
         yield lock
@@ -137,8 +138,10 @@ def transient_lock(path: Path) -> Iterator[io.FileIO]:
 
 def is_held(path: Path) -> bool:
     """Tells whether someone holds the lock exclusively. Asks with a shared lock, so that askers don't see one another."""
-    with transient_lock(path) as lock:
+    # Makes no file: a home may be removed while its server is being stopped, and asking must not bring back a part of it.
+    with suppress(FileNotFoundError), transient_lock(path, make=False) as lock:
         return not take(lock, fcntl.LOCK_SH)
+    return False
 
 
 def is_at(lock: io.FileIO, path: Path) -> bool:

@@ -8,6 +8,8 @@ PREPOSITIONS = frozenset(
         "of for on in at to from by with per into onto between against within across about over under inside behind as through"
     ).split()
 )
+NOUN_OPENERS = (ARTICLES | PREPOSITIONS) - {"to"}
+"""Words after which a noun comes; after "to" a verb may."""
 COPULAS = frozenset("is are was were be been being am has have had do does did will would could having".split())
 PARTICIPLES = frozenset("sent lost kept held built written taken given found broken chosen made run set read put shown".split())
 PARTICLES = frozenset({"off", "out", "up", "down"})

@@ -207,6 +207,9 @@ note look see know turn influence careful occur serve front involve concern kind
 currently need available
 """
 
+# Nouns among them that name nothing, wherever they stand.
+GENERIC = "kind sort thing way case time default look concern careful available use cause"
+
 # Nouns so general that sharing them says little.
 VAGUE = """
 service system server cluster api job key value header flag setting variable config tool process component resource

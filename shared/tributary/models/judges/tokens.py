@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from tributary.models.judges import lexicon
 from tributary.models.judges.chunks import Chunk, chunks_of
+from tributary.models.judges.grammar import NOUN_OPENERS
 from tributary.models.judges.phrases import with_phrases
 from tributary.models.judges.quantities import UNITS, Quantity, quantity_at
 from tributary.models.judges.sorts import CJK, METHODS, Sort, Token, as_name, sort_of
-from tributary.models.judges.words import ABBREVIATED, IMPERATIVES, KIND_NOUNS, concept_of, stem
+from tributary.models.judges.words import ABBREVIATED, GENERIC, IMPERATIVES, KIND_NOUNS, concept_of, stem
 
 TOKENS_PER_TEXT = 400
+_COUNTS = 0.5
 _OTHER_BOUND = {"BOUND-UP": "BOUND-DOWN", "BOUND-DOWN": "BOUND-UP"}
 _PLACES = frozenset({"under", "above", "below", "past", "beyond"})
 
@@ -66,15 +68,29 @@ def _counts(words: list[str], at: int, used: int) -> bool:
 
 
 def _with_names(tokens: list[Token]) -> list[Token]:
-    """Takes a word that stands before a noun of kind as a name: "the store service" has nothing to do with storing."""
-    named = list(tokens)
-    for at, token in enumerate(tokens[:-1]):
-        if token.sort is not Sort.WORD or token.ends or tokens[at + 1].sort is not Sort.WORD or token.surface in ABBREVIATED:
-            continue
-        opens = at == 0 or tokens[at - 1].ends == "." or tokens[at - 1].sort is Sort.MARK
-        if stem(tokens[at + 1].surface) in KIND_NOUNS and not (opens and token.surface in IMPERATIVES):
-            named[at] = as_name(token)
-    return named
+    """Takes words that stand where a name stands as names: "the store service" has nothing to do with storing."""
+    return [as_name(token) if _is_name(tokens, at) else token for at, token in enumerate(tokens)]
+
+
+def _is_name(tokens: list[Token], at: int) -> bool:
+    token = tokens[at]
+    if token.sort is not Sort.WORD or token.surface in ABBREVIATED:
+        return False
+    previous = tokens[at - 1] if at and tokens[at - 1].ends != "." else None
+    following = tokens[at + 1] if at + 1 < len(tokens) and not token.ends else None
+    instructs = (previous is None or previous.sort is Sort.MARK) and token.surface in IMPERATIVES
+    if following is not None and following.sort is Sort.WORD and stem(following.surface) in KIND_NOUNS:
+        return not instructs
+    if token.surface in GENERIC or token.surface.endswith(("ing", "ed")) or previous is None:
+        return False
+    # What follows a preposition, an article or an instruction is a noun: "restart store", "the owner of home".
+    if previous.sort is Sort.MARK:
+        return following is not None and following.surface in ("is", "was", "has")
+    if token.weight >= _COUNTS:
+        return False
+    first = at == 1 or (at == 2 and tokens[0].sort is Sort.MARK) or tokens[at - 2].ends == "."
+    ordered = previous.surface in IMPERATIVES and first
+    return ordered or (previous.surface in NOUN_OPENERS and not previous.ends)
 
 
 def _with_bounds(tokens: list[Token]) -> list[Token]:

@@ -114,6 +114,7 @@ def concept_of(word: str) -> Concept:
 
 
 KIND_NOUNS = frozenset(stem(word) for word in lexicon.KIND_NOUNS.split())
+GENERIC = frozenset(lexicon.GENERIC.split())
 ABBREVIATED = frozenset(lexicon.ABBREVIATED.split())
 ATTRIBUTES = frozenset(concept_of(word).key for word in lexicon.ATTRIBUTES.split())
 VERBS = frozenset(stem(word) for word in verbs.VERBS.split())

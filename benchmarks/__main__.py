@@ -1,0 +1,100 @@
+"""Measures what the project promises of its speed, each figure beside a reference in the same run.
+
+    python -m benchmarks [--only NAME ...] [--lessons N] [--json FILE] [--plot FILE]
+
+Starts a PostgreSQL of its own in a temporary home, with fsync on as users have it, and removes it afterwards. Takes some minutes.
+Targets are those of the project; a missed one is said and changes nothing else: figures depend on the machine and its load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import embedding, handler_import, learn, recall, writers
+from benchmarks.corpus import embed_material
+from benchmarks.figures import Measured
+from benchmarks.ground import open_ground
+from benchmarks.plot import draw
+from benchmarks.progress import Progress
+from benchmarks.report import Surroundings, document, table
+
+LESSONS = 100_000
+FEWEST = 24_000
+"""Half of them must be more than a tribe that is searched exactly."""
+ON_A_GROUND = ("recall", "learn", "writers")
+NAMES = (*ON_A_GROUND, "import", "embedding")
+WIDEST = 160
+
+
+def main() -> int:
+    options = _options()
+    progress = Progress()
+    load_before = os.getloadavg()[0]
+    chosen = [name for name in NAMES if not options.only or name in options.only]
+    measured: list[Measured] = []
+    postgres: str | None = None
+    pgvector: str | None = None
+    if "import" in chosen:
+        measured.append(handler_import.measure(progress))
+    if "embedding" in chosen:
+        measured.append(embedding.measure(progress))
+    on_a_ground = [name for name in chosen if name in ON_A_GROUND]
+    if on_a_ground:
+        progress.step("embedding sentences to make lessons of")
+        material = embed_material()
+        with open_ground() as ground:
+            postgres, pgvector = ground.server_version, ground.pgvector_version
+            town = None
+            if on_a_ground != ["writers"]:
+                town = recall.build_town(ground, material, options.lessons, progress)
+            found: list[Measured] = []
+            if town is not None and "recall" in chosen:
+                found.append(recall.measure(town, progress))
+            if town is not None and "learn" in chosen:
+                found.append(learn.measure(ground, material, town.large, progress))
+            if "writers" in chosen:
+                found.append(writers.measure(ground, material, progress))
+        measured = [*found, *measured]
+    progress.step("done")
+    surroundings = Surroundings(
+        lessons=options.lessons,
+        postgres=postgres,
+        pgvector=pgvector,
+        load_before=load_before,
+        load_after=os.getloadavg()[0],
+        seconds=progress.seconds,
+    )
+    console = Console(width=None if sys.stdout.isatty() else WIDEST)
+    console.print(table(measured, surroundings))
+    if options.json:
+        options.json.write_text(json.dumps(document(measured, surroundings), indent=1) + "\n", encoding="utf-8")
+    if options.plot:
+        draw(measured, surroundings, options.plot)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}; repeatable")
+    parser.add_argument("--lessons", type=int, default=LESSONS, help=f"on the tables, {LESSONS:,} by default")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and sample there")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the figures there, as PNG")
+    options = parser.parse_args()
+    if options.lessons < FEWEST:
+        parser.error(f"--lessons: must be at least {FEWEST:,}, so that the large tribe outgrows exact search")
+    for file in (options.json, options.plot):
+        if file is not None and not file.parent.is_dir():
+            parser.error(f"{file}: there is no folder {file.parent}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

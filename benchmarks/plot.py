@@ -1,0 +1,95 @@
+"""One picture of a run: how much of each target is used, how calls are spread, and what several writers reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.figures import Figure, Measured
+from benchmarks.report import Surroundings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MET, MISSED, PLAIN = "#2a7f62", "#c0392b", "#4a6fa5"
+
+
+def draw(measured: Sequence[Measured], surroundings: Surroundings, file: Path) -> None:
+    """Writes the picture as PNG."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure as Picture
+
+    held = [figure for one in measured for figure in one.figures if figure.target is not None]
+    spread = {name: values for one in measured for name, values in one.distributions.items()}
+    series = {name: points for one in measured for name, points in one.series.items()}
+    panels = [panel for panel, has in ((_targets, held), (_distributions, spread), (_writers, series)) if has]
+    heights = {_targets: 0.9 + 0.36 * len(held), _distributions: 0.9 + 0.42 * len(spread), _writers: 2.8}
+    picture = Picture(figsize=(9, sum(heights[panel] for panel in panels) + 0.6), layout="constrained", dpi=130)
+    axes = picture.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": [heights[panel] for panel in panels]})
+    for panel, one_of in zip(panels, axes[:, 0], strict=True):
+        if panel is _targets:
+            _targets(one_of, held)
+        elif panel is _distributions:
+            _distributions(one_of, spread)
+        else:
+            _writers(one_of, series)
+    picture.supxlabel(
+        f"PostgreSQL {surroundings.postgres or '-'}, load average {surroundings.load_before:.1f} to {surroundings.load_after:.1f}",
+        fontsize=7,
+    )
+    picture.savefig(file, format="png")
+
+
+def _targets(axes: Axes, figures: Sequence[Figure]) -> None:
+    """Bars of how much of what each target allows was used; the line is the target."""
+    shares = [min(figure.target.share(figure.judged), 5.0) for figure in figures if figure.target is not None]
+    places = range(len(figures))
+    axes.barh(places, shares, color=[MET if figure.met else MISSED for figure in figures], height=0.62)
+    axes.axvline(1.0, color="black", linewidth=1)
+    for place, (figure, share) in enumerate(zip(figures, shares, strict=True)):
+        unit = "x" if figure.ratio is not None else f" {figure.unit}".rstrip()
+        said = f"{figure.judged:.3g}{unit} (target {figure.target})"
+        axes.text(share + 0.03, place, said, va="center", fontsize=7)
+    axes.set_yticks(places, [figure.name for figure in figures], fontsize=7)
+    axes.set_xlim(0, max([1.6, *shares]) * 1.45)
+    axes.invert_yaxis()
+    axes.set_xlabel("share of the target used; the line is the target", fontsize=7)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.set_title("Targets", fontsize=9, loc="left")
+
+
+def _distributions(axes: Axes, spread: Mapping[str, Sequence[float]]) -> None:
+    """Boxes over the milliseconds of each kind of call, on a logarithmic axis; whiskers at 5 and 95 of 100."""
+    names = list(spread)
+    axes.boxplot([list(spread[name]) for name in names], orientation="horizontal", whis=(5, 95), showfliers=False, widths=0.6)
+    axes.set_yticks(range(1, len(names) + 1), names, fontsize=7)
+    axes.set_xscale("log")
+    axes.invert_yaxis()
+    axes.grid(axis="x", which="both", linewidth=0.3)
+    axes.set_xlabel("milliseconds", fontsize=7)
+    axes.tick_params(axis="x", which="both", labelsize=7)
+    axes.set_title("How long calls take", fontsize=9, loc="left")
+
+
+def _writers(axes: Axes, series: Mapping[str, Sequence[tuple[str, float]]]) -> None:
+    """Groups of bars: lessons a second by number of writers, with and without durability."""
+    width = 0.8 / len(series)
+    for number, (name, points) in enumerate(series.items()):
+        bars = axes.bar(
+            [place + number * width for place in range(len(points))],
+            [value for _, value in points],
+            width=width * 0.92,
+            label=name,
+            color=PLAIN,
+            alpha=1.0 - 0.5 * number / max(1, len(series) - 1),
+        )
+        axes.bar_label(bars, fmt="%.0f", fontsize=7)
+        axes.set_xticks([place + 0.4 - width / 2 for place in range(len(points))], [label for label, _ in points], fontsize=7)
+    axes.set_ylabel("lessons a second", fontsize=7)
+    axes.tick_params(axis="y", labelsize=7)
+    axes.margins(y=0.15)
+    axes.legend(fontsize=7, frameon=False)
+    axes.set_title("Several writers at once", fontsize=9, loc="left")
