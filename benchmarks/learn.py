@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from benchmarks.corpus import Corpus, Material
+from benchmarks.corpus import Material
 from benchmarks.figures import Figure, Measured, Samples, Target
 from benchmarks.ground import Ground, Tribe
 from benchmarks.listening import Clocked, noted_gate, round_trips

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
 
 from benchmarks.figures import Figure, Measured
 from benchmarks.report import Surroundings
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MET, MISSED, PLAIN = "#2a7f62", "#c0392b", "#4a6fa5"
 
 
 def draw(measured: Sequence[Measured], surroundings: Surroundings, file: Path) -> None:
     """Writes the picture as PNG."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure as Picture
-
     held = [figure for one in measured for figure in one.figures if figure.target is not None]
     spread = {name: values for one in measured for name, values in one.distributions.items()}
     series = {name: points for one in measured for name, points in one.series.items()}
-    panels = [panel for panel, has in ((_targets, held), (_distributions, spread), (_writers, series)) if has]
-    heights = {_targets: 0.9 + 0.36 * len(held), _distributions: 0.9 + 0.42 * len(spread), _writers: 2.8}
-    picture = Picture(figsize=(9, sum(heights[panel] for panel in panels) + 0.6), layout="constrained", dpi=130)
-    axes = picture.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": [heights[panel] for panel in panels]})
-    for panel, one_of in zip(panels, axes[:, 0], strict=True):
-        if panel is _targets:
-            _targets(one_of, held)
-        elif panel is _distributions:
-            _distributions(one_of, spread)
-        else:
-            _writers(one_of, series)
-    picture.supxlabel(
-        f"PostgreSQL {surroundings.postgres or '-'}, load average {surroundings.load_before:.1f} to {surroundings.load_after:.1f}",
-        fontsize=7,
-    )
+    panels: list[tuple[float, Callable[[Axes], None]]] = []  # its height in inches, and what draws it
+    if held:
+        panels.append((0.9 + 0.36 * len(held), lambda axes: _targets(axes, held)))
+    if spread:
+        panels.append((0.9 + 0.42 * len(spread), lambda axes: _distributions(axes, spread)))
+    if series:
+        panels.append((2.8, lambda axes: _writers(axes, series)))
+    heights = [height for height, _ in panels]
+    picture = Picture(figsize=(9, sum(heights) + 0.6), layout="constrained", dpi=130)
+    places = picture.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    for (_, draw_on), axes in zip(panels, places, strict=True):
+        draw_on(axes)
+    load = f"load average {surroundings.load_before:.1f} to {surroundings.load_after:.1f}"
+    picture.supxlabel(f"PostgreSQL {surroundings.postgres or '-'}, {load}", fontsize=7)
     picture.savefig(file, format="png")
 
 
@@ -52,7 +45,7 @@ def _targets(axes: Axes, figures: Sequence[Figure]) -> None:
     for place, (figure, share) in enumerate(zip(figures, shares, strict=True)):
         unit = "x" if figure.ratio is not None else f" {figure.unit}".rstrip()
         said = f"{figure.judged:.3g}{unit} (target {figure.target})"
-        axes.text(share + 0.03, place, said, va="center", fontsize=7)
+        axes.text(max(share, 1.0) + 0.03, place, said, va="center", fontsize=7)
     axes.set_yticks(places, [figure.name for figure in figures], fontsize=7)
     axes.set_xlim(0, max([1.6, *shares]) * 1.45)
     axes.invert_yaxis()

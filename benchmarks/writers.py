@@ -168,7 +168,7 @@ def _run(memory: Memory, work: Sequence[_Work]) -> float:
             while not ended.is_set():
                 memory.learn(next(writers), draft_of(next(texts)))
                 learned[number] += 1
-        except BaseException as error:  # noqa: BLE001  (raised again where the slice is counted)
+        except BaseException as error:  # raised again below
             failed.append(error)
             ready.abort()
 

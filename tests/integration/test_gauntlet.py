@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,8 @@ def demo(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
+        # a test run in the background ignores the interrupt, and would hand that down
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (no lock is held across the fork)
     )
     with process:
         try:
@@ -38,10 +41,10 @@ def demo(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "t"
-    made.mkdir()
-    return made
+def folder() -> Iterator[Path]:
+    # not pytest's own: under root the server runs as a user of its own, whom another pytest's start would lock out of it
+    with tempfile.TemporaryDirectory(prefix="tributary-demo-", ignore_cleanup_errors=True) as made:
+        yield Path(made)
 
 
 def left_behind(folder: Path) -> list[str]:

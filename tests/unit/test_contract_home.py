@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,22 @@ def test_a_connection_replaces_the_one_before_it(tmp_path: Path) -> None:
     write_connection(tmp_path, Connection(url="http://127.0.0.1:" + "1" * 200, token="trb_old"))
     write_connection(tmp_path, HERE)
     assert read_connection(tmp_path) == HERE
+
+
+def test_many_that_write_at_once_all_succeed_and_a_reader_never_meets_half_a_file(tmp_path: Path) -> None:
+    written = [Connection(url=f"http://127.0.0.1:{number}", token="trb_" + str(number) * 500) for number in range(1, 9)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            list(pool.map(lambda one: write_connection(tmp_path, one), written))
+            assert read_connection(tmp_path) in written
+    assert [one.name for one in tmp_path.iterdir()] == [CONNECTION_FILE]
+
+
+def test_a_connection_that_cannot_be_put_in_its_place_leaves_nothing_of_it_behind(tmp_path: Path) -> None:
+    (tmp_path / CONNECTION_FILE).mkdir()
+    with pytest.raises(OSError, match=CONNECTION_FILE):
+        write_connection(tmp_path, HERE)
+    assert [one.name for one in tmp_path.iterdir()] == [CONNECTION_FILE]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,12 +42,15 @@ def read_connection(folder: Path) -> Connection | None:
 
 
 def write_connection(folder: Path, connection: Connection) -> Path:
-    """Writes `connection` where only its owner can read it (mode 0600) and returns the path."""
+    """Writes `connection` where only its owner can read it (mode 0600) and returns the path. Safe beside others that write."""
     path = folder / CONNECTION_FILE
     text = json.dumps({"url": connection.url, "token": connection.token}, indent=2) + "\n"
-    fresh = path.with_suffix(".new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    fresh.replace(path)
+    descriptor, fresh = tempfile.mkstemp(prefix=f"{CONNECTION_FILE}.", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(fresh).replace(path)
+    except BaseException:
+        Path(fresh).unlink(missing_ok=True)
+        raise
     return path
