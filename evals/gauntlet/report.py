@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,14 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.gauntlet.results import AgentReport, DemoReport
-
-NEXT = """\
-[bold]Where to look next[/bold]
-  tributary serve                                   your own server; prints its address and a token
-  tributary learn --help                            teach it something
-  tributary recall "deploy the payments service"    ask it, from another terminal
-  docs/architecture.md                              how it works
-  python -m evals.gauntlet --seed 11 --json         another world, as JSON"""
 
 LEGEND = """\
 A step is one command given to the world; calls to the memory are counted apart. Traps: how many of the four snapped.
@@ -39,7 +33,31 @@ def print_report(console: Console, demo: DemoReport) -> None:
         mark = Text("holds", style="green") if claim.holds else Text("FAILS", style="bold red")
         console.print(Text.assemble(mark, f"  {claim.claim}: {claim.figures}"), soft_wrap=True)
     console.print()
-    console.print(NEXT, highlight=False, soft_wrap=True)
+    console.print(_next_steps(), highlight=False, soft_wrap=True)
+
+
+def _next_steps() -> str:
+    """Returns commands that work as printed: with the path of this Python's folder where it is not on the PATH."""
+    folder = Path(sys.executable).parent
+    on_path = shutil.which("tributary") is not None
+    tributary = "tributary" if on_path else _from_here(folder / "tributary")
+    steps = {
+        f"{tributary} serve": "your own server; prints its address and a token",
+        f"{tributary} learn --help": "teach it something",
+        f'{tributary} recall "deploy the payments service"': "ask it, from another terminal",
+        "docs/architecture.md": "how it works",
+        f"{_from_here(Path(sys.executable))} -m evals.gauntlet --seed 11 --json": "another world, as JSON",
+    }
+    width = max(map(len, steps))
+    lines = (f"  {step:<{width}}  {what}" for step, what in steps.items())
+    return "\n".join(("[bold]Where to look next[/bold]", *lines))
+
+
+def _from_here(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
 
 
 def write_plot(demo: DemoReport, path: Path) -> None:
