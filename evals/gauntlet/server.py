@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,10 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 from evals.gauntlet.processes import ProcessFailed, clean_environment, run_json, running, tail, uninterrupted
 
-DATABASE_STOP_S = 100.0
-"""Longer than its keeper gives a database to stop."""
+POSTGRES_STOP_S = 100.0
+"""Longer than its keeper gives PostgreSQL to stop."""
+SOCKET_REMOVAL_S = 2.0
 
 _COMMAND = (sys.executable, "-c", "from tributary.edges.cli import main; main()")
 
@@ -99,15 +103,28 @@ def waiting_for_the_database(home: Path) -> Iterator[None]:
         yield
     finally:
         with uninterrupted():
-            until = time.monotonic() + DATABASE_STOP_S
-            while _database_runs(home) and time.monotonic() < until:
-                time.sleep(0.05)
+            _wait_while(lambda: _postgres_lives(home), at_most_s=POSTGRES_STOP_S)
+            _wait_while(lambda: _has_socket_elsewhere(home), at_most_s=SOCKET_REMOVAL_S)
 
 
-def _database_runs(home: Path) -> bool:
-    """Tells whether PostgreSQL has its pid file, or a socket elsewhere, because the path of `home` is too long for one."""
-    links = (path for path in home.glob("postgres-*.run/socket") if path.is_symlink())
-    return any(home.glob("postgres-*/postmaster.pid")) or any(links)
+def _wait_while(condition: Callable[[], bool], *, at_most_s: float) -> None:
+    until = time.monotonic() + at_most_s
+    while condition() and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def _postgres_lives(home: Path) -> bool:
+    """Tells whether the process that PostgreSQL's pid file names is there; one that crashed leaves the file behind."""
+    for path in home.glob("postgres-*/postmaster.pid"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            if psutil.pid_exists(int(path.read_text().split()[0])):
+                return True
+    return False
+
+
+def _has_socket_elsewhere(home: Path) -> bool:
+    """Tells whether the keeper has yet to remove a folder for the socket, made where the path of `home` is too long for one."""
+    return any(path.is_symlink() for path in home.glob("postgres-*.run/socket"))
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:

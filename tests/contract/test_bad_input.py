@@ -90,7 +90,11 @@ BAD_LEARNS: list[tuple[bytes, str, str]] = [
     ),
     (learn_with(keep_until="1700000000"), "keep_until", "must be an RFC 3339 time with an offset, such as 2026-03-01T12:00:00Z"),
     (learn_with(keep_until=1700000000), "keep_until", "must be an RFC 3339 time with an offset, such as 2026-03-01T12:00:00Z"),
-    (learn_with(valid_from="0001-01-01T00:00:00+01:00"), "valid_from", "must lie within the years 1 to 9999 in UTC"),
+    (
+        learn_with(valid_from="0001-01-01T00:00:00+01:00"),
+        "valid_from",
+        "must lie within the years 2 to 9998; leave it out for no bound",
+    ),
     (
         learn_with(valid_from="2026-03-02T00:00:00Z", valid_until="2026-03-01T00:00:00Z"),
         "valid_until",

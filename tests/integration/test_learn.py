@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from tests.doubles import BrokenJudge, RuledJudge, WordScreen, all_unrelated, same_text_same_else_conflict
@@ -315,3 +316,27 @@ def test_a_pending_lesson_that_was_contradicted_meanwhile_is_settled_against_its
         assert tribal.memory.settle_pending() == 1
         assert tribal.memory.lesson(writer, kept).lesson.status is Status.DISPUTED
         assert tribal.memory.lesson(writer, rival.lesson_id).challenges[0].lesson_id == kept
+
+
+def test_a_database_in_another_time_zone_shows_the_same_times(database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {connection.info.dbname} SET timezone = 'Pacific/Kiritimati'".encode())
+    with open_tribal(database_url) as tribal:
+        last = datetime(9998, 12, 31, 23, 59, 59, tzinfo=UTC)
+        lesson = tribal.learn(tribal.curator, HEADER, valid_until=last, keep_until=last).lesson
+        assert lesson is not None
+        assert (lesson.valid_until, lesson.keep_until) == (last, last)
+        assert tribal.recall("deploy API payments header").hits[0].lesson.valid_until == last
+        with pytest.raises(InvalidRequest):
+            tribal.learn(tribal.curator, OTHER, valid_until=last.replace(year=9999))
+
+
+@pytest.mark.parametrize("change", ["revoked_at = clock_timestamp()", "role = 'reader'"])
+def test_what_an_author_left_pending_is_settled_though_the_author_is_gone(database_url: str, change: str) -> None:
+    judge = RuledJudge(all_unrelated)
+    with open_tribal(database_url, judge=judge) as tribal:
+        tribal.learn(tribal.curator, "known", subject="deploy-api")
+        kept = _pending(tribal, judge, tribal.agent("writer"), "fact")
+        tribal.rows(f"UPDATE tributary.agent SET {change} WHERE name = 'writer'")
+        assert tribal.memory.settle_pending() == 1
+        assert tribal.memory.lesson(tribal.curator, kept).lesson.status is Status.ACTIVE

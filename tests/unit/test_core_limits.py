@@ -71,8 +71,8 @@ def _tags(number: int) -> dict[str, str]:
             for name in ("valid_from", "valid_until", "keep_until")
             for fault in (
                 ({name: NAIVE}, name, "offset"),
-                ({name: BEFORE_ALL_TIME}, name, "years 1 to 9999 in UTC"),
-                ({name: AFTER_ALL_TIME}, name, "years 1 to 9999 in UTC"),
+                ({name: BEFORE_ALL_TIME}, name, "years 2 to 9998"),
+                ({name: AFTER_ALL_TIME}, name, "years 2 to 9998"),
             )
         ],
         ({"valid_from": NOON, "valid_until": NOON}, "valid_until", "later than valid_from"),
@@ -98,7 +98,7 @@ def test_a_draft_that_breaks_a_rule_is_refused_by_the_field_and_the_rule(fields:
         {"confidence": 0.0},
         {"confidence": 1.0},
         {"valid_from": NOON, "valid_until": NOON + timedelta(microseconds=1)},
-        {"valid_from": datetime.min.replace(tzinfo=UTC), "valid_until": datetime.max.replace(tzinfo=UTC)},
+        {"valid_from": datetime(2, 1, 1, tzinfo=UTC), "valid_until": datetime(9998, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)},
         {"valid_until": NOON.replace(year=1900), "keep_until": NOON.replace(year=1900)},
     ],
 )

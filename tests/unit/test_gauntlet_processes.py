@@ -95,22 +95,50 @@ def test_a_second_signal_does_not_interrupt_the_clearing_away(number: signal.Sig
     assert signal.getsignal(number) is before
 
 
-@pytest.mark.parametrize("left", ["postgres-18/postmaster.pid", "postgres-18.run/socket"])
-def test_the_folder_of_a_database_that_still_stops_is_waited_for(tmp_path: Path, left: str) -> None:
-    trace = tmp_path / left
+def stopping(trace: Path, stopped: list[str]) -> threading.Timer:
+    """Returns a timer that removes `trace`, as a database's keeper does in the end."""
+
+    def stop() -> None:
+        stopped.append(trace.name)
+        trace.unlink()
+
+    return threading.Timer(0.3, stop)
+
+
+def test_a_database_that_still_stops_is_waited_for(tmp_path: Path) -> None:
+    trace = tmp_path / "postgres-18" / "postmaster.pid"
+    trace.parent.mkdir()
+    trace.write_text(f"{os.getpid()}\n/data\n")
+    stopped: list[str] = []
+    timer = stopping(trace, stopped)
+    with waiting_for_the_database(tmp_path):
+        timer.start()
+    assert stopped == ["postmaster.pid"]
+
+
+def test_the_folder_of_its_socket_is_waited_for(tmp_path: Path) -> None:
+    trace = tmp_path / "postgres-18.run" / "socket"
     trace.parent.mkdir()
     trace.symlink_to(tmp_path)
     stopped: list[str] = []
-
-    def stop() -> None:
-        stopped.append(left)
-        trace.unlink()
-
-    stopping = threading.Timer(0.3, stop)
+    timer = stopping(trace, stopped)
     with waiting_for_the_database(tmp_path):
-        stopping.start()
-    assert stopped == [left]
-    stopping.join()
+        timer.start()
+    assert stopped == ["socket"]
+
+
+@pytest.mark.parametrize("text", ["", "no number\n", f"{2**22 + 1}\n/data\n"])
+def test_a_database_that_crashed_is_not_waited_for(tmp_path: Path, text: str) -> None:
+    trace = tmp_path / "postgres-18" / "postmaster.pid"
+    trace.parent.mkdir()
+    trace.write_text(text)
+    stopped: list[str] = []
+    timer = threading.Timer(60, lambda: stopped.append("too late"))
+    timer.start()
+    with waiting_for_the_database(tmp_path):
+        pass
+    timer.cancel()
+    assert stopped == []
 
 
 def test_nothing_of_the_users_own_memory_reaches_the_demo(tmp_path: Path) -> None:

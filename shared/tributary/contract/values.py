@@ -52,9 +52,11 @@ def _spelled_out(value: object) -> object:
 
 def _within_reach(value: datetime) -> datetime:
     try:
-        value.astimezone(UTC)
-    except OverflowError as error:
-        raise PydanticCustomError("moment_range", "must lie within the years 1 to 9999 in UTC") from error
+        year = value.astimezone(UTC).year
+    except OverflowError:
+        year = 0
+    if not 2 <= year <= 9998:
+        raise PydanticCustomError("moment_range", "must lie within the years 2 to 9998; leave it out for no bound")
     return value
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from tributary.core.errors import InvalidRequest
@@ -50,15 +50,18 @@ def check_storable(field: str, value: str) -> None:
 
 
 def check_aware(field: str, value: datetime | None) -> None:
-    """Raises InvalidRequest when a time has no offset, or cannot be told in UTC, as it is once it was stored."""
+    """Raises InvalidRequest when a time has no offset, or cannot be told in every time zone."""
     if value is None:
         return
     if value.utcoffset() is None:
         raise InvalidRequest(field, "must have an offset, such as Z or +02:00")
     try:
-        value.astimezone(UTC)
+        year = value.astimezone(UTC).year
     except OverflowError:
-        raise InvalidRequest(field, "must lie within the years 1 to 9999 in UTC") from None
+        year = 0
+    # not the first and last one that Python knows: a database shows times in a zone of its own, a day off at most
+    if not 2 <= year <= 9998:
+        raise InvalidRequest(field, "must lie within the years 2 to 9998; leave it out for no bound")
 
 
 def check_confidence(field: str, value: float) -> None:
@@ -73,6 +76,24 @@ def check_name(field: str, value: str) -> None:
         raise InvalidRequest(field, "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit")
 
 
+def check_short(field: str, value: str, most: int) -> None:
+    """Raises InvalidRequest unless `value` is non-blank, storable text of at most `most` characters."""
+    check_storable(field, value)
+    if not value.strip():
+        raise InvalidRequest(field, "must not be empty or white space")
+    if len(value) > most:
+        raise InvalidRequest(field, f"has {len(value)} characters; at most {most} are allowed")
+
+
+def check_tags(tags: Mapping[str, str]) -> None:
+    """Raises InvalidRequest for too many tags, or for a key or value that breaks a rule."""
+    if len(tags) > TAGS:
+        raise InvalidRequest("tags", f"has {len(tags)} entries; at most {TAGS} are allowed")
+    for key, value in tags.items():
+        check_short("tags", key, TAG_KEY_CHARACTERS)
+        check_short(f"tags.{key}", value, TAG_VALUE_CHARACTERS)
+
+
 def check_draft(draft: Draft) -> None:
     """Raises InvalidRequest naming the first field of `draft` that breaks a rule."""
     check_text("text", draft.text, max_bytes=TEXT_BYTES)
@@ -80,13 +101,8 @@ def check_draft(draft: Draft) -> None:
     if draft.rationale is not None:
         check_text("rationale", draft.rationale, max_bytes=RATIONALE_BYTES)
     for field, value, limit in _short_fields(draft):
-        check_storable(field, value)
-        if not value.strip():
-            raise InvalidRequest(field, "must not be empty or white space")
-        if len(value) > limit:
-            raise InvalidRequest(field, f"has {len(value)} characters; at most {limit} are allowed")
-    if len(draft.tags) > TAGS:
-        raise InvalidRequest("tags", f"has {len(draft.tags)} entries; at most {TAGS} are allowed")
+        check_short(field, value, limit)
+    check_tags(draft.tags)
     if len(draft.evidence) > EVIDENCE_ITEMS:
         raise InvalidRequest("evidence", f"has {len(draft.evidence)} items; at most {EVIDENCE_ITEMS} are allowed")
     check_confidence("confidence", draft.confidence)
@@ -101,9 +117,6 @@ def _short_fields(draft: Draft) -> Iterator[tuple[str, str, int]]:
         yield "subject", draft.subject, SUBJECT_CHARACTERS
     if draft.source.ref is not None:
         yield "source.ref", draft.source.ref, REF_CHARACTERS
-    for key, value in draft.tags.items():
-        yield "tags", key, TAG_KEY_CHARACTERS
-        yield f"tags.{key[:TAG_KEY_CHARACTERS]}", value, TAG_VALUE_CHARACTERS
     for index, item in enumerate(draft.evidence):
         yield f"evidence.{index}.type", item.type, TAG_KEY_CHARACTERS
         yield f"evidence.{index}.ref", item.ref, REF_CHARACTERS

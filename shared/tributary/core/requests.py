@@ -42,12 +42,8 @@ class Question:
         if not 1 <= self.limit <= limits.RECALL_LIMIT:
             raise InvalidRequest("limit", f"must be from 1 to {limits.RECALL_LIMIT}")
         if self.subject is not None:
-            limits.check_text("subject", self.subject, max_bytes=4 * limits.SUBJECT_CHARACTERS)
-        for key, value in self.tags.items():
-            limits.check_storable("tags", key)
-            limits.check_storable("tags", value)
-        if len(self.tags) > limits.TAGS:
-            raise InvalidRequest("tags", f"has {len(self.tags)} entries; at most {limits.TAGS} are allowed")
+            limits.check_short("subject", self.subject, limits.SUBJECT_CHARACTERS)
+        limits.check_tags(self.tags)
         limits.check_confidence("min_confidence", self.min_confidence)
         if isinstance(self.as_of, datetime):
             limits.check_aware("as_of", self.as_of)

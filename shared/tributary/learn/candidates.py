@@ -42,7 +42,7 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
     return Reading(
         tick=row["tick"],
         at=rows.moment(row["at"]),
-        role=rows.role(row["role"]),
+        role=proposal.principal.role if proposal.settles else rows.role(row["role"]),
         policy=Policy.from_document(row["policy_version"], row["policy"]),
         rare=tuple(row["rare"]),
         farthest=row["farthest"],

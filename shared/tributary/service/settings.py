@@ -93,8 +93,8 @@ def load_settings(*, home: Path | None = None) -> Settings:
     """
     known = setting_names()
     for name in sorted(os.environ):
-        if name.startswith(PREFIX) and name not in known and name not in _OF_CLIENTS:
-            near = difflib.get_close_matches(name, known, n=1)
+        if name.upper().startswith(PREFIX) and name not in known and name not in _OF_CLIENTS:
+            near = difflib.get_close_matches(name.upper(), known, n=1)
             raise BadSetting(f"{name} is no setting" + (f"; did you mean {near[0]}?" if near else ""))
     try:
         found = Settings()

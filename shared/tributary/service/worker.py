@@ -21,11 +21,13 @@ def settling(memory: Memory, *, every_s: float = 1.0) -> Iterator[None]:
 
     def work() -> None:
         while not stop.wait(every_s):
-            try:
-                with log.operation():
+            with log.operation():
+                try:
                     memory.settle_pending()
-            except TributaryError as error:
-                log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code)
+                except TributaryError as error:
+                    log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code)
+                except Exception as error:  # a worker that died in silence would leave lessons pending for good
+                    log.event(Event.SETTLE_FAILED, level=log.ERROR, error=error, code="internal")
 
     thread = threading.Thread(target=work, name="tributary-settling", daemon=True)
     thread.start()

@@ -78,9 +78,9 @@ class Database:
             except psycopg.Error as error:
                 if attempt == ATTEMPTS or not failures.worth_retrying(error):
                     if isinstance(mapped := failures.translate(error), Unavailable):
-                        log.event(Event.DATABASE_UNAVAILABLE, sqlstate=error.sqlstate, attempts=attempt)
+                        log.event(Event.DATABASE_UNAVAILABLE, level=log.WARNING, sqlstate=error.sqlstate, attempts=attempt)
                     raise mapped from error
-                log.event(Event.DATABASE_RETRIED, sqlstate=error.sqlstate, attempt=attempt)
+                log.event(Event.DATABASE_RETRIED, level=log.WARNING, sqlstate=error.sqlstate, attempt=attempt)
                 if failures.lost_connection(error):
                     self._drop_idle()
                 time.sleep(random.uniform(0, BACKOFF_S * 2**attempt))  # noqa: S311  (jitter, no secret)

@@ -26,7 +26,8 @@ def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new agent's name.")],
     role: Annotated[
-        RoleName, typer.Option(help="A reader recalls; a writer learns as well; a curator settles disputes as well.")
+        RoleName,
+        typer.Option(help="A reader recalls; a writer learns as well; what a curator learns replaces what it contradicts."),
     ],
     tribe: Tribe = "default",
     days: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="For how many days its token is good.")] = 365,

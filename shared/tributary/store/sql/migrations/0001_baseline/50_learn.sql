@@ -139,10 +139,12 @@ BEGIN
 END
 $$;
 
--- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role}].
+-- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role}]. They were admitted
+-- when they were kept: an author who was revoked or made a reader since still counts as a writer for them.
 CREATE FUNCTION tributary.pending_lessons_v1(p_tribe uuid, p_limit integer) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
-    SELECT coalesce(json_agg(json_build_object('lesson', row_to_json(n), 'role', a.role) ORDER BY n.learned_tick), '[]')
+    SELECT coalesce(json_agg(json_build_object(
+        'lesson', row_to_json(n), 'role', CASE a.role WHEN 'curator' THEN 'curator' ELSE 'writer' END) ORDER BY n.learned_tick), '[]')
     FROM lesson_rows_v1(p_tribe, ARRAY(
              SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending'
              ORDER BY l.lesson_id LIMIT p_limit), latest_v1()) n
@@ -155,8 +157,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT tribe_id FROM tribe_count WHERE status = 'pending' AND lessons > 0
 $$;
 
--- The commit of a learn: one call, one transaction. With p -> 'settles' the lesson is there already, as pending, and what it
--- was admitted with stands: its author may have been revoked since. Returns {committed: true, reply, lesson} or, having written nothing and
+-- The commit of a learn: one call, one transaction. With p -> 'settles' the lesson is there already, as pending, and the role
+-- that it was admitted with stands. Returns {committed: true, reply, lesson} or, having written nothing and
 -- spent no tick, {committed: false, tick, at, role, policy, policy_version, serving, changed, fresh} to plan again from.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -168,8 +170,8 @@ DECLARE
     opened tributary.tribe := gate_v1(tribe);
     replay jsonb := replay_v1(tribe, agent, p ->> 'key', decode(p ->> 'request_digest', 'hex'));
     settles boolean := (p -> 'settles')::boolean;
-    role text := (SELECT a.role FROM agent a
-                  WHERE a.tribe_id = tribe AND a.agent_id = agent AND (settles OR a.revoked_at IS NULL));
+    role text := CASE WHEN settles THEN p ->> 'role'
+                 ELSE (SELECT a.role FROM agent a WHERE a.tribe_id = tribe AND a.agent_id = agent AND a.revoked_at IS NULL) END;
     serving boolean := EXISTS (SELECT FROM tribe_space s WHERE s.tribe_id = tribe AND s.space_id = (p ->> 'space_id')::integer
                                AND s.state = 'serving');
     -- kept unjudged or held back: depends on no other lesson
