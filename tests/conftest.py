@@ -6,6 +6,7 @@ TRIBUTARY_TEST_POSTGRES chooses the server: 16 or 18 (embedded, 18 by default) o
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -20,6 +21,12 @@ from tests.tribes import Tribal, open_tribal
 
 TEMPLATE = "tributary_template"
 CHOSEN = os.environ.pop("TRIBUTARY_TEST_POSTGRES", "18")
+
+
+def pytest_configure() -> None:
+    """Takes interrupts again: a run in the background ignores them, and would hand that down to every process it starts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:

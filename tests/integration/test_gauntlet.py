@@ -30,8 +30,6 @@ def demo(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        # a test run in the background ignores the interrupt, and would hand that down
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (no lock is held across the fork)
     )
     with process:
         try:

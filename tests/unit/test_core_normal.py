@@ -108,9 +108,14 @@ def test_another_tribes_secret_gives_another_hash() -> None:
     assert _hash(draft(), b"\x02" * 32) != _hash(draft())
 
 
-def test_case_white_space_and_the_spelling_of_the_subject_make_no_other_lesson() -> None:
-    one = draft(text="Needs  x-batch\n", situation="DEPLOYING", subject="Deploy API")
-    assert _hash(one) == _hash(draft(subject="deploy_api"))
+def test_white_space_and_the_spelling_of_the_subject_make_no_other_lesson() -> None:
+    spaced = draft(text=f"  {draft().text.replace(' ', chr(10))} ", situation=f"{draft().situation}  ", subject="Deploy API")
+    assert _hash(spaced) == _hash(draft(subject="deploy_api"))
+
+
+@pytest.mark.parametrize(("one", "other"), [("pass -c", "pass -C"), ("10⁵ rows", "105 rows"), ("5 Mb", "5 MB")])
+def test_case_and_exponents_make_another_lesson(one: str, other: str) -> None:
+    assert _hash(draft(text=one)) != _hash(draft(text=other))
 
 
 def test_what_is_said_besides_makes_no_other_lesson() -> None:

@@ -19,6 +19,7 @@ from tributary.core.decision import Outcome, VerdictKind
 from tributary.core.lesson import Draft, Evidence, How, Kind, Source, Status
 from tributary.core.outcome import CHALLENGE_SIMILARITY, Equals, Judged, Plan, Policy, plan_outcome
 
+TOMORROW, IN_NINE_DAYS = NOON + timedelta(days=1), NOON + timedelta(days=9)
 SAME, CONFLICTS, UNSURE, UNRELATED = VerdictKind.SAME, VerdictKind.CONFLICTS, VerdictKind.UNSURE, VerdictKind.UNRELATED
 WRITER, WRITER_AS_AUTHOR, CURATOR = agent(), agent(agent_id=AUTHOR), agent(Role.CURATOR)
 OLD, DISPUTE = UUID(int=100), UUID(int=900)
@@ -71,7 +72,8 @@ def test_lessons_that_no_longer_stand_or_were_held_back_change_nothing(status: S
     ],
 )
 def test_the_same_joins_what_is_there_whoever_says_it(writer: Principal, status: Status, counted: bool, outcome: Outcome) -> None:
-    one = plan(judged(SAME, lesson(status=status), confirmed_by_writer=counted), writer=writer)
+    known = judged(SAME, lesson(status=status), confirmed_by_writer=counted)
+    one = plan(replace(known, candidate=replace(known.candidate, opponents=frozenset({OTHER}))), writer=writer)
     assert (one.outcome, changes(one)) == (outcome, {"confirm": OLD})
 
 
@@ -216,7 +218,38 @@ def test_what_time_has_ended_is_stamped_and_counts_for_nothing_else(gone: dict[s
 
 def test_time_does_not_end_what_is_not_believed() -> None:
     old = lesson(status=Status.DISPUTED, valid_until=NOON - timedelta(days=1))
-    assert plan(judged(SAME, old)).outcome is Outcome.DISPUTED
+    assert plan(judged(SAME, old)).lapse == ()
+
+
+def test_what_was_disputed_is_believed_once_nothing_believed_speaks_against_it() -> None:
+    twin = judged(SAME, lesson(status=Status.DISPUTED))
+    gone = judged(UNRELATED, lesson(OTHER.int, valid_until=NOON - timedelta(days=1)))
+    opposed = replace(twin, candidate=replace(twin.candidate, opponents=frozenset({OTHER})))
+    alone, lapsed, standing = plan(twin), plan(opposed, gone), plan(opposed)
+    assert (alone.outcome, alone.settle) == (lapsed.outcome, lapsed.settle) == (Outcome.LEARNED, (OLD,))
+    assert lapsed.lapse == (OTHER,)
+    assert (standing.outcome, standing.confirm) == (Outcome.DISPUTED, OLD)
+
+
+@pytest.mark.parametrize(
+    ("writer", "new", "known", "outcome"),
+    [
+        (
+            WRITER_AS_AUTHOR,
+            {"valid_until": NOON + timedelta(days=9)},
+            {"valid_until": NOON + timedelta(days=1)},
+            Outcome.SUPERSEDED,
+        ),
+        (WRITER, {"valid_until": NOON + timedelta(days=9)}, {"valid_until": NOON + timedelta(days=1)}, Outcome.DISPUTED),
+        (WRITER, {}, {"valid_until": NOON + timedelta(days=1)}, Outcome.REINFORCED),
+        (WRITER, {}, {"valid_from": NOON + timedelta(days=1)}, Outcome.DISPUTED),
+        (WRITER, {"valid_until": NOON + timedelta(days=1)}, {"valid_until": NOON + timedelta(days=1)}, Outcome.REINFORCED),
+    ],
+)
+def test_equal_words_for_another_time_are_another_claim(
+    writer: Principal, new: dict[str, Any], known: dict[str, Any], outcome: Outcome
+) -> None:
+    assert plan(judged(SAME, lesson(**known)), writer=writer, new=draft(**new)).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -266,7 +299,7 @@ def test_who_owns_and_outranks_nothing_never_ends_a_belief(known: Sequence[Judge
     new = replace(EVIDENT, source=Source(how=how))
     one = plan(*known, writer=WRITER, new=new, policy=NEWEST if newest else DEFAULT)
     assert one.outcome is not Outcome.SUPERSEDED
-    assert (one.supersede, one.settle, one.lapse) == ((), (), ())
+    assert (one.supersede, one.lapse) == ((), ())
 
 
 @settings(deadline=None)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.unit.core_made import NOON, lesson
 from tributary.core.confidence import half_life
 from tributary.core.lesson import Kind, Lesson
-from tributary.core.ranking import TERM_SHARE, Found, Ranked, Ranking, rank, saturation
+from tributary.core.ranking import TERM_SHARE, WEAK_MARGIN, WEAK_TERM_SHARE, Found, Ranked, Ranking, rank, saturation
 
 FLOOR = 0.3
 HALF_LIFE = half_life(Kind.GOTCHA)
@@ -115,7 +115,10 @@ def test_the_order_does_not_depend_on_how_the_pool_lay(grounds: list[tuple[float
         ("withered", found(lesson(last_confirmed_at=NOON - 2 * HALF_LIFE))),
         ("not_yet_valid", found(lesson(valid_from=NOON + timedelta(seconds=1)))),
         ("below_confidence", found(lesson(confidence=0.39))),
-        ("below_floor", found(lesson(), similarity=FLOOR - 0.01, term_share=TERM_SHARE - 0.01)),
+        ("weak_match", found(lesson(), similarity=FLOOR - 0.01, term_share=0.0)),
+        ("weak_match", found(lesson(), similarity=0.0, term_share=TERM_SHARE - 0.01)),
+        ("weak_match", found(lesson(), similarity=None, term_share=WEAK_TERM_SHARE)),
+        ("below_floor", found(lesson(), similarity=FLOOR - WEAK_MARGIN - 0.01, term_share=WEAK_TERM_SHARE - 0.01)),
         ("below_floor", found(lesson(), similarity=None)),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from uuid import UUID
 
@@ -46,8 +47,10 @@ def test_coverage_is_as_good_as_the_search_was_and_says_why_it_is_no_better(
 
 def test_every_verdict_and_every_cause_can_be_come_to() -> None:
     seen = [
-        coverage_of(observed(scope, vectors, path, embedder_failed=failed))
-        for scope, vectors, path, failed in product((0, 3), (0, 2, 3), (EXACT, HNSW, None), (False, True))
+        coverage_of(replace(observed(scope, vectors, path, embedder_failed=failed), pool_exhausted=exhausted))
+        for scope, vectors, path, failed, exhausted in product(
+            (0, 3), (0, 2, 3), (EXACT, HNSW, None), (False, True), (False, True)
+        )
     ]
     assert {coverage for coverage, _ in seen} == set(Coverage)
     assert {cause for _, causes in seen for cause in causes} == set(Cause)

@@ -15,12 +15,14 @@ class Observed:
     with_vector       those of them that have a vector in the serving space
     vector_path       how vectors were searched, or None when they were not
     embedder_failed   the query could not be embedded
+    pool_exhausted    rules of time or confidence emptied the pool while lessons outside of it were not looked at
     """
 
     in_scope: int
     with_vector: int
     vector_path: SearchPath | None
     embedder_failed: bool
+    pool_exhausted: bool = False
 
 
 def coverage_of(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
@@ -36,7 +38,9 @@ def coverage_of(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
         causes.append(Cause.LESSONS_WITHOUT_VECTOR)
     if observed.vector_path is SearchPath.VECTOR_HNSW:
         causes.append(Cause.APPROXIMATE_INDEX)
-    if Cause.LESSONS_WITHOUT_VECTOR in causes:
+    if observed.pool_exhausted:
+        causes.append(Cause.POOL_EXHAUSTED)
+    if Cause.LESSONS_WITHOUT_VECTOR in causes or observed.pool_exhausted:
         return Coverage.PARTIAL, tuple(causes)
     if causes:
         return Coverage.APPROXIMATE, tuple(causes)

@@ -25,6 +25,11 @@ def normal_text(text: str) -> str:
     return _SPACE.sub(" ", folded(text)).strip()
 
 
+def exact_text(text: str) -> str:
+    """Returns `text` in NFC with runs of white space as one blank; case and exponents stay: -c is not -C, nor 10⁵ 105."""
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+
+
 def subject_key(subject: str | None) -> str | None:
     """Returns the key under which equal subjects meet: 'Deploy API', 'deploy_api' and 'deploy-api' are one."""
     if subject is None:
@@ -37,5 +42,5 @@ def content_hash(draft: Draft, *, secret: bytes) -> bytes:
 
     Keyed with the tribe's secret, so that a tombstone's hash tells nobody outside what the erased text was.
     """
-    parts = [normal_text(draft.situation), subject_key(draft.subject), draft.kind.value, normal_text(draft.text)]
+    parts = [exact_text(draft.situation), subject_key(draft.subject), draft.kind.value, exact_text(draft.text)]
     return hmac.digest(secret, json.dumps(parts, ensure_ascii=False).encode(), hashlib.sha256)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
-from tributary.core.confidence import lapsed
+from tributary.core.confidence import lapsed, not_yet_valid
 from tributary.core.decision import Outcome, Verdict, VerdictKind
 from tributary.core.errors import Corrupt
 from tributary.core.lesson import Draft, How, Lesson, Status
@@ -92,13 +92,15 @@ class Candidate:
     """A lesson that the new one might repeat or contradict.
 
     `similarity` is None when it has no vector in the learner's space. `confirmed_by_writer` tells whether the writer counts
-    for it already, as its author or by an earlier confirmation. `dispute_id` is its own open dispute, if it is disputed.
+    for it already, as its author or by an earlier confirmation. `dispute_id` is its own open dispute, if it is disputed;
+    `opponents` are the believed lessons that an earlier verdict made its rivals.
     """
 
     lesson: Lesson
     similarity: float | None
     confirmed_by_writer: bool
     dispute_id: UUID | None = None
+    opponents: frozenset[UUID] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +152,10 @@ def plan_outcome(draft: Draft, writer: Principal, policy: Policy, judged: Sequen
     disputed = _split(j for j in standing if j.candidate.lesson.status is Status.DISPUTED)
     pending = _split(j for j in standing if j.candidate.lesson.status is Status.PENDING)
     rivals = _ids(active.conflicts + disputed.conflicts + pending.conflicts)
+    restated = [j for j in active.same if _claims_another_time(draft, j.candidate.lesson, at)]
+    if len(restated) == len(active.same):
+        # equal words for another time are another claim: they replace or dispute the first, as any contradiction would
+        active = replace(active, same=[], conflicts=active.conflicts + restated)
 
     if active.same:
         return _repeat(_surest(active.same), lapse=gone)
@@ -165,11 +171,13 @@ def plan_outcome(draft: Draft, writer: Principal, policy: Policy, judged: Sequen
         )
     if pending.same and not active.conflicts:
         return _join(_surest(pending.same), lapse=gone)
-    if disputed.same and not active.conflicts:
-        return _join(_surest(disputed.same), lapse=gone)
+    if not active.conflicts and (opposed := [j for j in disputed.same if j.candidate.opponents.difference(gone)]):
+        return _join(_surest(opposed), lapse=gone)
     challenge = _ids([j for j in active.unsure if _worth_a_challenge(draft, j)])
     replaces = bool(active.conflicts)
     reason = _why_replaced(draft, writer, policy, active.conflicts) if replaces else "nothing known says the same or the opposite"
+    if disputed.same and not replaces:
+        reason = "was disputed, and nothing that is believed speaks against it any more"
     if challenge and not replaces:
         reason = f"kept, but it may contradict {len(challenge)} believed lesson(s)"
     return Plan(
@@ -177,11 +185,22 @@ def plan_outcome(draft: Draft, writer: Principal, policy: Policy, judged: Sequen
         reason=reason,
         supersede=_ids(active.conflicts),
         challenge=challenge,
-        settle=_ids(disputed.same) if replaces else (),
+        settle=_ids(disputed.same),
         contend=tuple(j.candidate.dispute_id for j in disputed.conflicts if j.candidate.dispute_id is not None),
         rivals=rivals,
         lapse=gone,
     )
+
+
+def _claims_another_time(draft: Draft, known: Lesson, at: datetime) -> bool:
+    """Tells whether the draft claims to hold at a time that `known` does not, or the other way round.
+
+    A draft that names no time says that it holds now, which a lesson that is valid now says, too.
+    """
+    if (draft.valid_from, draft.valid_until) == (known.valid_from, known.valid_until):
+        return False
+    names_no_time = draft.valid_from is None and draft.valid_until is None
+    return not names_no_time or not_yet_valid(known, at=at)
 
 
 def _lapsed(judged: Judged, at: datetime) -> bool:

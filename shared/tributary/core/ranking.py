@@ -14,10 +14,16 @@ from datetime import datetime
 from tributary.core.confidence import expired, freshness, not_yet_valid, shown_confidence, withered
 from tributary.core.decision import Challenge
 from tributary.core.lesson import Lesson
+from tributary.core.receipt import WEAK_MATCH
 
 VERSION = "v1"
 TERM_SHARE = 0.5
 """A hit under the similarity floor is kept when it holds at least this share of the query's terms, weighted by rarity."""
+OVERTAKING = ("expired", "withered", "not_yet_valid", "below_confidence")
+"""Rules that exclude lessons however near they are."""
+WEAK_TERM_SHARE = 0.25
+WEAK_MARGIN = 0.05
+"""What stays out but comes this near to the floor, or holds this share of the query's terms, is counted as a weak match."""
 DIGITS = 6
 """Figures in hits and receipts are rounded, so that their JSON is the same wherever it is written."""
 
@@ -111,6 +117,7 @@ def _exclusion(
     if scored.confidence < min_confidence:
         return "below_confidence"
     near = found.similarity is not None and found.similarity >= floor
-    if not (near or found.subject_matches or found.term_share >= TERM_SHARE):
-        return "below_floor"
-    return None
+    if near or found.subject_matches or found.term_share >= TERM_SHARE:
+        return None
+    nearly = found.similarity is not None and found.similarity >= floor - WEAK_MARGIN
+    return WEAK_MATCH if nearly or found.term_share >= WEAK_TERM_SHARE else "below_floor"

@@ -11,6 +11,9 @@ from uuid import UUID
 from tributary.core import ids
 from tributary.core.errors import NotComplete
 
+WEAK_MATCH = "weak_match"
+"""The rule that leaves out what nearly matched. Where it did, the search does not show that there is nothing."""
+
 
 class Coverage(StrEnum):
     """How much of what was in scope was really looked at, best first."""
@@ -26,6 +29,7 @@ class Cause(StrEnum):
 
     APPROXIMATE_INDEX = "approximate_index"
     LESSONS_WITHOUT_VECTOR = "lessons_without_vector"
+    POOL_EXHAUSTED = "pool_exhausted"
     EMBEDDER_FAILED = "embedder_failed"
     NO_SERVING_SPACE = "no_serving_space"
 
@@ -90,8 +94,8 @@ class Receipt:
 
     @property
     def may_assert_absence(self) -> bool:
-        """Only a complete search that found nothing may support "there is nothing"."""
-        return self.coverage is Coverage.COMPLETE and not self.hits
+        """Only a complete search that found nothing, and left out nothing that nearly matched, may support "there is nothing"."""
+        return self.coverage is Coverage.COMPLETE and not self.hits and not self._weak_matches
 
     def assert_absence(self) -> None:
         """Raises NotComplete unless this search shows that there is nothing."""
@@ -99,6 +103,12 @@ class Receipt:
             raise NotComplete(f"the search found {len(self.hits)} lesson(s)")
         if self.coverage is not Coverage.COMPLETE:
             raise NotComplete(f"coverage is {self.coverage} ({', '.join(self.causes)}), so nothing can be said of absence")
+        if self._weak_matches:
+            raise NotComplete(f"{self._weak_matches} weak match(es) were left out, so nothing can be said of absence")
+
+    @property
+    def _weak_matches(self) -> int:
+        return sum(one.count for one in self.excluded if one.rule == WEAK_MATCH)
 
     def document(self) -> dict[str, object]:
         """Returns the receipt as plain JSON values, all that is signed and nothing else."""

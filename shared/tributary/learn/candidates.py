@@ -9,7 +9,7 @@ from tributary.learn.proposal import Proposal, Reading
 from tributary.store import Database, rows, statement
 
 NEAREST = 8
-SAME_SUBJECT = 32
+SAME_SUBJECT = 100
 BY_TERMS = 8
 
 

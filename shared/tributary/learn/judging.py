@@ -15,15 +15,21 @@ from tributary.learn.deadline import Deadline
 from tributary.telemetry import Event, log
 
 UNAVAILABLE = "judge_unavailable"
+EQUAL_CONTENT = "equal-content/1"
+"""Named in decisions as the judge of a pair whose content hashes are equal."""
 
 
 class Bench:
     """Judges one new lesson. A verdict depends on what two lessons say and on the judge's version, never on their standing."""
 
-    def __init__(self, judge: Judge, draft: Draft, lesson_id: UUID) -> None:
+    def __init__(self, judge: Judge, draft: Draft, *, lesson_id: UUID, content_hash: bytes) -> None:
         self._judge = judge
+        # equal content is the same, whether or not a judge can be reached to say so
+        equal = Verdict(
+            lesson_id=lesson_id, kind=VerdictKind.SAME, confidence=1.0, judge=EQUAL_CONTENT, reason="the very same words"
+        )
         self._new = JudgedText(lesson_id=lesson_id, text=draft.text, situation=draft.situation, subject=draft.subject)
-        self._verdicts: dict[bytes, Verdict] = {}
+        self._verdicts: dict[bytes, Verdict] = {content_hash: equal}
 
     def judge_all(self, candidates: Mapping[UUID, Candidate], deadline: Deadline) -> list[Judged] | None:
         """Returns every candidate with its verdict, or None when the deadline passed before all were judged."""

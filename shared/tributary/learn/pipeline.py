@@ -130,7 +130,7 @@ class Learner:
 
     def _learn(self, proposal: Proposal, deadline: Deadline) -> Learned:
         reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
-        bench = Bench(self.judge, proposal.draft, proposal.lesson_id)
+        bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
         reasons = proposal.screening.reasons
         if reasons:
             plan = Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")

@@ -10,7 +10,7 @@ from uuid import UUID
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import shown_confidence
-from tributary.core.errors import InvalidRequest
+from tributary.core.errors import InvalidRequest, NotFound
 from tributary.core.ids import new_id
 from tributary.core.lesson import Lesson, Status
 from tributary.core.limits import RECALL_LIMIT, check_aware
@@ -43,7 +43,7 @@ class Reader:
         as_of: int | datetime | None = None,
     ) -> Listing:
         """Returns a page, newest first; `status` None lists every status. Raises InvalidRequest."""
-        principal.require(Role.READER)
+        principal.require(Role.CURATOR if status is Status.QUARANTINED else Role.READER)
         if not 1 <= limit <= RECALL_LIMIT:
             raise InvalidRequest("limit", f"must be from 1 to {RECALL_LIMIT}")
         check_as_of(as_of)
@@ -57,6 +57,7 @@ class Reader:
                     {
                         "tribe_id": principal.tribe_id,
                         "status": None if status is None else status.value,
+                        "hide": None if principal.role is Role.CURATOR else Status.QUARANTINED.value,
                         "limit": limit,
                         "before_tick": before_tick,
                         "before_id": before_id,
@@ -97,6 +98,8 @@ class Reader:
                 )
             )
         lesson = rows.lesson(found["lesson"])
+        if lesson.status is Status.QUARANTINED and principal.role is not Role.CURATOR and lesson.agent_id != principal.agent_id:
+            raise NotFound  # a hostile text must not reach readers by its id either
         return LessonDetail(
             lesson=lesson,
             confidence=_confidences((lesson,), rows.moment(found["at"]))[0],

@@ -16,7 +16,7 @@ from tributary.core.ids import new_id
 from tributary.core.lesson import Kind
 from tributary.core.normal import subject_key
 from tributary.core.ports import Embedder
-from tributary.core.ranking import DIGITS, VERSION, Found, Ranked, Ranking, rank
+from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, Found, Ranked, Ranking, rank
 from tributary.core.receipt import Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
 from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
@@ -28,6 +28,9 @@ from tributary.store import Database, rows, statement
 from tributary.telemetry import Event, log
 
 SMALLEST_POOL = 50
+LARGEST_POOL = 5000
+WIDER = 10
+"""A search whose pool was emptied by rules of time or confidence is made again with a pool so many times as large."""
 QUERY_TERMS = 64
 LABELS = {Kind.REJECTED_HYPOTHESIS: "tried, did not help"}
 
@@ -80,17 +83,22 @@ class Recaller:
         profile = self.profiles.get(principal.tribe_id)
         with watch.stage("embed"):
             embedding = self._embed(question)
-        with watch.stage("database"):
-            found = self._search(principal, question, profile.space_id, embedding)
-        with watch.stage("score"):
-            ranking = rank(
-                found.pool,
-                at=rows.moment(found.header["at"]),
-                floor=self.embedder.space.floor,
-                limit=question.limit,
-                min_confidence=question.min_confidence,
-                include_stale=question.include_stale,
-            )
+        pool_size = max(4 * question.limit, SMALLEST_POOL)
+        while True:
+            with watch.stage("database"):
+                found = self._search(principal, question, profile.space_id, embedding, pool_size)
+            with watch.stage("score"):
+                ranking = rank(
+                    found.pool,
+                    at=rows.moment(found.header["at"]),
+                    floor=self.embedder.space.floor,
+                    limit=question.limit,
+                    min_confidence=question.min_confidence,
+                    include_stale=question.include_stale,
+                )
+            if not _starved(found, ranking, question) or pool_size == LARGEST_POOL:
+                break
+            pool_size = min(WIDER * pool_size, LARGEST_POOL)
         receipt = self._receipt(principal, question, found, ranking, watch, embedded=embedding is not None)
         log.event(
             Event.RECALLED,
@@ -112,7 +120,7 @@ class Recaller:
             log.event(Event.RECALL_DEGRADED, level=log.WARNING, error=error, cause="embedder_failed")
             return None
 
-    def _search(self, principal: Principal, question: Question, space_id: int, embedding: str | None) -> Search:
+    def _search(self, principal: Principal, question: Question, space_id: int, embedding: str | None, pool_size: int) -> Search:
         tick, instant = tick_and_instant(question.as_of)
         records = self.database.records(
             statement("recall", "recall"),
@@ -125,7 +133,7 @@ class Recaller:
                 "kinds": [kind.value for kind in question.kinds] or None,
                 "subject_key": subject_key(question.subject),
                 "tags": Jsonb(dict(question.tags)),
-                "pool": max(4 * question.limit, SMALLEST_POOL),
+                "pool": pool_size,
                 "tick": tick,
                 "instant": instant,
                 "now": self.now(),
@@ -158,6 +166,7 @@ class Recaller:
                 with_vector=header["with_vector"],
                 vector_path=path,
                 embedder_failed=not embedded,
+                pool_exhausted=_starved(found, ranking, question),
             )
         )
         unseen = max(0, header["considered"] - len(found.pool))
@@ -184,6 +193,15 @@ class Recaller:
                 ms=watch.ms,
             )
         )
+
+
+def _starved(found: Search, ranking: Ranking, question: Question) -> bool:
+    """Tells whether hits are missing because what time or confidence excludes took places in the pool.
+
+    What the pool left out is farther than all that is in it, so under the floor as well where the floor alone excluded.
+    """
+    took_places = any(ranking.excluded[rule] for rule in OVERTAKING)
+    return took_places and len(ranking.ranked) < question.limit and found.header["considered"] > len(found.pool)
 
 
 def query_digest(query: str) -> str:

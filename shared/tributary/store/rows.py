@@ -83,6 +83,7 @@ def candidate(row: Document) -> Candidate:
         similarity=similarity(row["cosine_distance"]),
         confirmed_by_writer=row["confirmed_by_writer"],
         dispute_id=uuid_or_none(row["dispute_id"]),
+        opponents=frozenset(map(uuid, row["opponents"])),
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from tributary.core.decision import Verdict
+from tributary.core.decision import Verdict, VerdictKind
 from tributary.core.ports import JudgedText
+from tributary.models.judges.exact import told_apart
 from tributary.models.judges.settle import settle
 from tributary.models.judges.side import side_of
 
-VERSION = "local-rules/1"
+VERSION = "local-rules/2"
 
 
 class LocalJudge:
@@ -25,6 +27,8 @@ class LocalJudge:
         verdicts: list[Verdict] = []
         for candidate in candidates:
             finding = settle(side_of(candidate), side)
+            if finding.kind is VerdictKind.SAME and told_apart(new.text, candidate.text):
+                finding = replace(finding, kind=VerdictKind.UNSURE, confidence=0.5, reason="an option, unit or exponent differs")
             verdicts.append(
                 Verdict(
                     lesson_id=candidate.lesson_id,

@@ -7,7 +7,7 @@ SELECT (r.lesson).*, r.header, r.cosine_distance, r.term_weight, r.subject_match
 -- name: list
 -- A page of lessons, newest first.
 SELECT tributary.list_lessons_v1(
-    %(tribe_id)s, %(status)s, %(limit)s, %(before_tick)s, %(before_id)s, %(tick)s, %(instant)s, %(now)s)
+    %(tribe_id)s, %(status)s, %(hide)s, %(limit)s, %(before_tick)s, %(before_id)s, %(tick)s, %(instant)s, %(now)s)
 
 -- name: show
 -- One lesson with what is open against it.

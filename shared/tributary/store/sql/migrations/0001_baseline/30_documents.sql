@@ -32,7 +32,9 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
         CASE WHEN l.deactivated_tick <= p_tick THEN l.deactivated_at END,
         CASE WHEN l.deactivated_tick <= p_tick THEN l.superseded_by END,
         c.agents,
-        (SELECT count(*) FROM tributary.dispute_about b JOIN tributary.dispute d USING (tribe_id, dispute_id)
+        (SELECT count(DISTINCT o.agent_id) -- one agent counts once against a lesson, however often it rewords
+         FROM tributary.dispute_about b JOIN tributary.dispute d USING (tribe_id, dispute_id)
+         JOIN tributary.lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
          WHERE b.tribe_id = p_tribe AND b.lesson_id = l.lesson_id AND d.kind = 'conflict'
            AND b.since_tick <= p_tick AND (d.closed_tick IS NULL OR d.closed_tick > p_tick)),
         greatest(l.learned_at, c.last_at)
@@ -86,6 +88,9 @@ RETURNS json LANGUAGE sql STABLE AS $$
             WHERE f.tribe_id = p_tribe AND f.lesson_id = n.lesson_id AND f.agent_id = p_agent),
         'dispute_id', (SELECT d.dispute_id FROM tributary.dispute d
                        WHERE d.tribe_id = p_tribe AND d.lesson_id = n.lesson_id AND d.kind = 'conflict' AND d.state = 'open'
-                       LIMIT 1)) ORDER BY n.lesson_id), '[]')
+                       LIMIT 1),
+        'opponents', ARRAY(SELECT CASE WHEN r.a = n.lesson_id THEN r.b ELSE r.a END FROM tributary.rival r
+                           WHERE r.tribe_id = p_tribe AND (r.a = n.lesson_id AND r.b_on OR r.b = n.lesson_id AND r.a_on)))
+        ORDER BY n.lesson_id), '[]')
     FROM tributary.lesson_rows_v1(p_tribe, p_ids, tributary.latest_v1()) n
 $$;

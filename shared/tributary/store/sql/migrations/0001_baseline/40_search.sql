@@ -53,15 +53,21 @@ BEGIN
 END
 $$;
 
--- The lessons of the tribe that hold each term, no more than p_cap + 1 of them, and the term's weight
--- ln(1 + N / (1 + holders)), N being the tribe's lessons. Folded into its caller's plan, so without a SET clause.
-CREATE FUNCTION tributary.term_holders_v1(p_tribe uuid, p_terms text[], p_cap integer)
+-- The lessons that the tribe had learned by a tick and that hold each term, no more than p_cap + 1 of them, and the term's weight
+-- ln(1 + N / (1 + holders)), N being the lessons learned by then. Folded into its caller's plan, so without a SET clause.
+CREATE FUNCTION tributary.term_holders_v1(p_tribe uuid, p_terms text[], p_cap integer, p_tick bigint, p_present boolean)
 RETURNS TABLE (term text, lesson_ids uuid[], holders integer, weight double precision)
 LANGUAGE sql STABLE AS $$
     SELECT t.term, h.lesson_ids, cardinality(h.lesson_ids), ln(1 + n.lessons / (1 + cardinality(h.lesson_ids)))
     FROM unnest(p_terms) AS t(term),
-         (SELECT coalesce(sum(c.lessons), 0)::double precision + 1 AS lessons
-          FROM tributary.tribe_count c WHERE c.tribe_id = p_tribe) n,
-         LATERAL (SELECT ARRAY(SELECT x.lesson_id FROM tributary.lesson_term x WHERE x.tribe_id = p_tribe AND x.term = t.term
-                               LIMIT p_cap + 1) AS lesson_ids) h
+         (SELECT 1 + CASE WHEN p_present
+              THEN (SELECT coalesce(sum(c.lessons), 0) FROM tributary.tribe_count c WHERE c.tribe_id = p_tribe)
+              ELSE (SELECT count(*) FROM tributary.lesson l WHERE l.tribe_id = p_tribe AND l.learned_tick <= p_tick)
+              END::double precision AS lessons) n,
+         LATERAL (SELECT CASE WHEN p_present
+              THEN ARRAY(SELECT x.lesson_id FROM tributary.lesson_term x WHERE x.tribe_id = p_tribe AND x.term = t.term
+                         LIMIT p_cap + 1)
+              ELSE ARRAY(SELECT x.lesson_id FROM tributary.lesson_term x JOIN tributary.lesson l USING (tribe_id, lesson_id)
+                         WHERE x.tribe_id = p_tribe AND x.term = t.term AND l.learned_tick <= p_tick
+                         LIMIT p_cap + 1) END AS lesson_ids) h
 $$;

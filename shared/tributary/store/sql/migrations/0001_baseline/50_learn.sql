@@ -18,17 +18,26 @@ DECLARE
 BEGIN
     SELECT * INTO near FROM nearest_v1(p_tribe, p_space, vector, p_near, path);
     SELECT coalesce(array_agg(w.term), '{}') INTO rare FROM (
-        SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap) t
+        SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap, latest_v1(), true) t
         WHERE t.holders <= p_cap ORDER BY t.holders, length(t.term) DESC, t.term LIMIT p_rare) w;
     SELECT array_agg(DISTINCT s.lesson_id) INTO found_ids FROM (
         SELECT unnest(near.lesson_ids) AS lesson_id
         UNION ALL
+        -- believed lessons have places of their own on each side: however many disputed ones there are, none crowds them out
         (SELECT l.lesson_id FROM lesson l
-         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key AND l.status IN ('active', 'pending', 'disputed')
+         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key AND l.believed
          ORDER BY l.lesson_id DESC LIMIT p_subject_limit)
         UNION ALL
+        (SELECT l.lesson_id FROM lesson l
+         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key AND l.status IN ('pending', 'disputed')
+         ORDER BY l.lesson_id DESC LIMIT p_near)
+        UNION ALL
         (SELECT x.lesson_id FROM lesson_term x JOIN lesson l USING (tribe_id, lesson_id)
-         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND l.status IN ('active', 'pending', 'disputed')
+         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND l.believed
+         GROUP BY x.lesson_id ORDER BY count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
+        UNION ALL
+        (SELECT x.lesson_id FROM lesson_term x JOIN lesson l USING (tribe_id, lesson_id)
+         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND l.status IN ('pending', 'disputed')
          GROUP BY x.lesson_id ORDER BY count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
         UNION ALL
         -- what is not believed yet has no place in the index of believed vectors; there are few of them
@@ -38,6 +47,10 @@ BEGIN
         UNION ALL
         (SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.content_hash = p_hash AND l.believed)
     ) s;
+    -- what speaks against a candidate may speak against the new lesson, too
+    found_ids := found_ids || ARRAY(
+        SELECT CASE WHEN r.a = ANY (found_ids) THEN r.b ELSE r.a END FROM rival r
+        WHERE r.tribe_id = p_tribe AND (r.a = ANY (found_ids) AND r.b_on OR r.b = ANY (found_ids) AND r.a_on));
     RETURN (
         SELECT json_build_object(
             'tick', t.clock, 'at', clock_timestamp(), 'policy', t.policy, 'policy_version', t.policy_version,

@@ -112,6 +112,9 @@ DECLARE
     supersede uuid[] := uuids_v1(plan -> 'supersede');
     lapse uuid[] := uuids_v1(plan -> 'lapse');
     settle uuid[] := uuids_v1(plan -> 'settle');
+    contradicts uuid[] := uuids_v1(plan -> 'dispute');
+    held uuid[];
+    reason text := plan ->> 'reason';
     confirms boolean;
     settles boolean := (p -> 'settles')::boolean;
     standing text; -- of the new lesson
@@ -130,6 +133,22 @@ BEGIN
     standing := CASE WHEN known IS NULL THEN
         CASE outcome WHEN 'learned' THEN 'active' WHEN 'superseded' THEN 'active' ELSE outcome END END;
 
+    IF settles AND standing = 'active' THEN
+        -- an earlier verdict made it a rival of what is believed now: this verdict alone cannot undo that
+        held := ARRAY(
+            SELECT CASE WHEN r.a = new_id THEN r.b ELSE r.a END FROM rival r
+            WHERE r.tribe_id = tribe AND (r.a = new_id AND r.b_on OR r.b = new_id AND r.a_on));
+        held := ARRAY(SELECT unnest(held) EXCEPT SELECT unnest(supersede || lapse));
+        IF cardinality(held) > 0 THEN
+            outcome := 'disputed';
+            standing := 'disputed';
+            contradicts := held;
+            reason := 'an earlier verdict made it a rival of a believed lesson; a curator decides';
+            supersede := '{}';
+            settle := '{}';
+            challenges := '{}';
+        END IF;
+    END IF;
     IF known IS NULL OR confirms OR settles OR cardinality(lapse) > 0 THEN
         SELECT a.tick, a.at INTO tick, at FROM advance_v1(tribe) a;
         lapse := deactivate_v1(tribe, lapse, 'retired', NULL, tick, at);
@@ -167,8 +186,8 @@ BEGIN
         ON CONFLICT DO NOTHING; -- another learn found the same of a pending lesson before
         IF outcome = 'disputed' THEN
             dispute := plan ->> 'dispute_id';
-            PERFORM open_dispute_v1(tribe, dispute, 'conflict', new_id, uuids_v1(plan -> 'dispute'), decision, tick, at);
-            PERFORM record_v1(tribe, tick, at, agent, decision, 'challenged', 'active', uuids_v1(plan -> 'dispute'),
+            PERFORM open_dispute_v1(tribe, dispute, 'conflict', new_id, contradicts, decision, tick, at);
+            PERFORM record_v1(tribe, tick, at, agent, decision, 'challenged', 'active', contradicts,
                               jsonb_build_object('dispute', dispute));
         END IF;
         IF standing = 'active' THEN
@@ -191,12 +210,12 @@ BEGIN
 
     reply := jsonb_build_object(
         'outcome', outcome, 'lesson_id', coalesce(known, new_id), 'replaced', supersede, 'dispute_id', dispute,
-        'challenges', challenges, 'reason', plan ->> 'reason', 'decision_id', decision, 'tick', tick);
+        'challenges', challenges, 'reason', reason, 'decision_id', decision, 'tick', tick);
     INSERT INTO decision (tribe_id, decision_id, tick, at, agent_id, lesson_id, draft, judged_tick, replans, candidates, verdicts,
                           screening, outcome, reason)
     VALUES (tribe, decision, tick, clock_timestamp(), agent, coalesce(known, new_id),
             CASE WHEN known IS NOT NULL THEN p -> 'lesson' END, (p ->> 'read_tick')::bigint, (p ->> 'replans')::integer,
-            p -> 'candidates', p -> 'verdicts', p -> 'screening', outcome, plan ->> 'reason');
+            p -> 'candidates', p -> 'verdicts', p -> 'screening', outcome, reason);
     INSERT INTO idempotency (tribe_id, agent_id, key, request_digest, reply, at)
     VALUES (tribe, agent, p ->> 'key', decode(p ->> 'request_digest', 'hex'), reply, clock_timestamp());
     INSERT INTO usage AS u (tribe_id, agent_id, day, operation, calls) VALUES (tribe, agent, current_date, 'learn', 1)

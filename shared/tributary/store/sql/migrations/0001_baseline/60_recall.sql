@@ -109,7 +109,7 @@ BEGIN
     END IF;
 
     WITH weights AS MATERIALIZED (
-        SELECT w.* FROM term_holders_v1(p_tribe, p_terms, p_cap) w
+        SELECT w.* FROM term_holders_v1(p_tribe, p_terms, p_cap, moment.tick, present) w
     ), rare AS (
         SELECT w.lesson_ids, w.weight FROM weights w WHERE w.holders BETWEEN 1 AND p_cap
         ORDER BY w.holders, length(w.term) DESC, w.term LIMIT p_rare
@@ -164,9 +164,10 @@ BEGIN
 END
 $$;
 
--- A page of lessons, newest first, as they stood at a tick: those learned before (p_before_tick, p_before_id), standing so.
+-- A page of lessons, newest first, as they stood at a tick: those learned before (p_before_tick, p_before_id), standing so, and
+-- none that stands as p_hide now.
 CREATE FUNCTION tributary.list_lessons_v1(
-    p_tribe uuid, p_status text, p_limit integer, p_before_tick bigint, p_before_id uuid, p_tick bigint, p_instant timestamptz,
+    p_tribe uuid, p_status text, p_hide text, p_limit integer, p_before_tick bigint, p_before_id uuid, p_tick bigint, p_instant timestamptz,
     p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
@@ -187,6 +188,7 @@ BEGIN
                ELSE (SELECT e.status FROM lesson_event e
                      WHERE e.tribe_id = p_tribe AND e.lesson_id = l.lesson_id AND e.tick <= moment.tick
                      ORDER BY e.tick DESC, e.seq DESC LIMIT 1) END)
+          AND l.status IS DISTINCT FROM p_hide
         ORDER BY l.learned_tick DESC, l.lesson_id DESC LIMIT p_limit + 1);
     RETURN (SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
