@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
-export PYTHONWARNINGS ?= default
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench openapi system-deps clean

@@ -58,7 +58,6 @@ def test_json_has_one_object_a_line_with_time_level_event_and_fields(file: Path)
         "lesson": str(UUID(int=1)),
         "outcome": "learned",
         "share": 0.5,
-        "cause": None,
         "again": True,
     }
     assert (second["level"], second["event"]) == ("warning", "recall.degraded")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ DEFAULT_PORT = 8377
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 """Where `tributary serve` listens unless told otherwise."""
 
+_NAMES = ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_HOME")
 _HEADER_SAFE = re.compile(r"[!-~]+")
 
 
@@ -41,6 +43,7 @@ def find_place(url: str | None, token: str | None, environment: Mapping[str, str
     TRIBUTARY_TOKEN, else what the local server left. A token is never sent to another address than the one it was kept
     with: that would hand one server's secret to another.
     """
+    _refuse_misspelt(environment)
     folder = home(environment)
     stored = read_connection(folder)
     set_url, set_token = environment.get("TRIBUTARY_URL") or None, environment.get("TRIBUTARY_TOKEN") or None
@@ -59,6 +62,15 @@ def find_place(url: str | None, token: str | None, environment: Mapping[str, str
     if not found:
         raise NotConfigured(_no_token(chosen.url, local=chosen is local, elsewhere=bool(elsewhere and set_token)))
     return Place(url=chosen.url, token=_checked_token(found), hint=chosen.hint)
+
+
+def _refuse_misspelt(environment: Mapping[str, str]) -> None:
+    """Raises NotConfigured for a name that is nearly one of ours: passed over, it would let another token speak."""
+    for name in sorted(environment):
+        if name not in _NAMES and name.upper().startswith("TRIBUTARY_"):
+            near = get_close_matches(name.upper(), _NAMES, n=1, cutoff=0.9)
+            if near and near[0] in ("TRIBUTARY_URL", "TRIBUTARY_TOKEN"):
+                raise NotConfigured(f"{name} is no setting; did you mean {near[0]}?")
 
 
 def is_loopback(url: str) -> bool:

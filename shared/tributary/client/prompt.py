@@ -52,6 +52,8 @@ def coverage_words(receipt: Receipt) -> str:
         return "The search was complete and found nothing."
     if receipt.coverage == "complete" and found:
         return "The search was complete; these are the best matches."
+    if receipt.coverage == "complete":
+        return "The search was complete and found no match, but left weak ones out: do not conclude that nothing is known."
     if receipt.coverage == "approximate":
         best = "a better match may have been missed" if found else "a match may have been missed"
         return f"The search was approximate{causes}: {best}. Do not conclude that nothing else is known."

@@ -70,6 +70,8 @@ def shown_moment(when: Moment) -> str:
         if when.utcoffset() is None:
             raise broken("as_of", "must have a time zone, as in datetime.now(UTC)")
         return when.isoformat()
+    if isinstance(when, str):
+        raise broken("as_of", "must be a tick or a datetime; datetime.fromisoformat() reads a time from text")
     if type(when) is not int or not 0 <= when < 2**63:
         raise broken("as_of", "must be a tick or a time with offset")
     return str(when)

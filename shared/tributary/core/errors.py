@@ -50,7 +50,7 @@ class InvalidRequest(TributaryError):
 
 
 class Unauthenticated(TributaryError):
-    """No known token came with the request; send 'Authorization: Bearer <token>'."""
+    """No token came with the request; send 'Authorization: Bearer <token>'."""
 
     code = "unauthenticated"
 

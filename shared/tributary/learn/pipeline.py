@@ -11,7 +11,7 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import lapsed
 from tributary.core.decision import Learned, Outcome, Reinforced, ScreenFinding
 from tributary.core.errors import ModelFailed, Overloaded, TributaryError, WrongStanding
-from tributary.core.ids import new_id
+from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Draft
 from tributary.core.normal import content_hash, subject_key
 from tributary.core.outcome import Plan, plan_outcome
@@ -106,7 +106,7 @@ class Learner:
             )
         )
         result = reinforced(reply)
-        log.event(Event.REINFORCED, lesson=lesson_id, outcome=result.outcome.value, tick=result.tick)
+        log.event(Event.REINFORCED, lesson=show(Prefix.LESSON, lesson_id), outcome=result.outcome.value, tick=result.tick)
         return result
 
     def _proposal(self, principal: Principal, draft: Draft, *, lesson_id: UUID, key: str, digest: bytes) -> Proposal:
@@ -148,7 +148,9 @@ class Learner:
             )
             return not self._learn(replace(proposal, settles=True), Deadline.after(None)).replayed
         except TributaryError as error:
-            log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=lesson.lesson_id)
+            log.event(
+                Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=show(Prefix.LESSON, lesson.lesson_id)
+            )
             return False
 
     def _screened(self, draft: Draft) -> ScreenFinding:
@@ -171,7 +173,7 @@ class Learner:
                 result = learned(outcome)
                 log.event(
                     Event.LEARNED,
-                    lesson=result.lesson.lesson_id if result.lesson else None,
+                    lesson=show(Prefix.LESSON, result.lesson.lesson_id) if result.lesson else None,
                     outcome=result.outcome.value,
                     tick=result.tick,
                     candidates=len(reading.candidates),

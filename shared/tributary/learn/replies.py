@@ -31,7 +31,7 @@ def reinforced(document: rows.Document) -> Reinforced:
         lesson=rows.lesson(document["lesson"]),
         reason="counted as one more agent that found it true"
         if outcome is Outcome.REINFORCED
-        else "this agent counts for the lesson already",
+        else "this agent counts for the lesson already, as its author or by an earlier confirmation",
         tick=reply["tick"],
         replayed=document["replayed"],
     )

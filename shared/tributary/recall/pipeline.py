@@ -12,7 +12,7 @@ from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.coverage import Observed, coverage_of
 from tributary.core.errors import ModelFailed, Unavailable
-from tributary.core.ids import new_id
+from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Kind
 from tributary.core.normal import subject_key
 from tributary.core.ports import Embedder
@@ -102,7 +102,7 @@ class Recaller:
         receipt = self._receipt(principal, question, found, ranking, watch, embedded=embedding is not None)
         log.event(
             Event.RECALLED,
-            receipt=receipt.receipt_id,
+            receipt=show(Prefix.RECEIPT, receipt.receipt_id),
             tick=found.header["tick"],
             hits=len(receipt.hits),
             coverage=receipt.coverage.value,

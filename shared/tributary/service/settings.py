@@ -94,7 +94,8 @@ def load_settings(*, home: Path | None = None) -> Settings:
     known = setting_names()
     for name in sorted(os.environ):
         if name.upper().startswith(PREFIX) and name not in known and name not in _OF_CLIENTS:
-            near = difflib.get_close_matches(name.upper(), known, n=1)
+            nearly_a_clients = difflib.get_close_matches(name.upper(), _OF_CLIENTS, n=1, cutoff=0.9)
+            near = nearly_a_clients or difflib.get_close_matches(name.upper(), known, n=1)
             raise BadSetting(f"{name} is no setting" + (f"; did you mean {near[0]}?" if near else ""))
     try:
         found = Settings()

@@ -95,7 +95,7 @@ def _places(error: BaseException) -> Iterator[str]:
 
 def _fields_of(record: logging.LogRecord) -> dict[str, Field]:
     found = getattr(record, "fields", None)
-    return dict(found) if isinstance(found, Mapping) else {}
+    return {name: value for name, value in found.items() if value is not None} if isinstance(found, Mapping) else {}
 
 
 def _instant(record: logging.LogRecord) -> str:

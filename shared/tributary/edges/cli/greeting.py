@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -102,7 +104,7 @@ class Greeting:
                 yield f"A token of agent '{shown(self.kept_for)}' is kept in {file}."
             else:
                 yield f"{file} keeps no token that this database knows. Tokens are shown only when they are made; make another:"
-                yield f"  tributary agent create NAME --role curator --tribe {shlex.quote(tribe)} --keep"
+                yield f"  {_command()} agent create NAME --role curator --tribe {shlex.quote(tribe)} --keep"
         else:
             until = f", good until {moment(self.token_good_until)}" if self.token_good_until else ""
             yield f"This is the first start: tribe '{tribe}' was made, with its curator '{shown(self.curator or '')}'."
@@ -127,6 +129,14 @@ class Greeting:
         tribe = "" if self.tribe == "default" else f" --tribe {shlex.quote(shown(self.tribe))}"
         if self.kept_for is not None and self.named is None:
             yield "In another terminal, without a token since it is kept:"
-            yield '  tributary recall "deploy payments"'
+            yield f'  {_command()} recall "deploy payments"'
         yield "Give each of your agents a token of its own:"
-        yield f"  tributary agent create agent-a --role writer{tribe}"
+        yield f"  {_command()} agent create agent-a --role writer{tribe}"
+
+
+def _command() -> str:
+    """Returns how to call this program from another terminal: by its name where that is on the PATH, else by its path."""
+    if shutil.which("tributary") is not None:
+        return "tributary"
+    beside = Path(sys.executable).parent / "tributary"
+    return shlex.quote(str(beside)) if beside.exists() else "tributary"

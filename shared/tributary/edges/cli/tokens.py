@@ -27,4 +27,5 @@ def token_lines(made: NewToken) -> list[str]:
         "",
         f"  {made.secret}",
         "",
+        "Where the agent runs, put it into TRIBUTARY_TOKEN, and the server's address into TRIBUTARY_URL.",
     ]

@@ -26,6 +26,7 @@ from tributary.core.errors import Forbidden
 from tributary.edges.lambda_http.identify import allow, identify
 from tributary.edges.lambda_http.metrics import Meter, no_metrics
 from tributary.edges.lambda_http.port import Context, Event, OpenMemory
+from tributary.edges.lambda_http.principal import bearer_token
 from tributary.edges.lambda_http.problems import Refused, code_of, problem_reply
 from tributary.edges.lambda_http.reply import HttpReply, Measure, headers_of
 from tributary.edges.lambda_http.routing import find, methods_of, powertools_rule
@@ -102,7 +103,7 @@ class App:
             raise no_such_route(resolver.method, resolver.path)
         if isinstance(identity, Exception):
             raise identity
-        allow(identity, route)
+        allow(identity, route, token_came=bearer_token(resolver.event) is not None)
         ask = Ask(
             event=resolver.event,
             route=route,

