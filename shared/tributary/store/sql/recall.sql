@@ -1,6 +1,6 @@
 -- name: recall
 -- The three sides of a recall, fused, from one snapshot.
-SELECT (r.lesson).*, r.header, r.cosine_distance, r.term_weight, r.subject_matches FROM tributary.recall_v1(
+SELECT r.* FROM tributary.recall_v1(
     %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(query_subject)s, %(kinds)s, %(subject_key)s, %(tags)s, %(pool)s,
     %(tick)s, %(instant)s, %(now)s, %(rare)s, %(cap)s, %(exact_limit)s) r
 

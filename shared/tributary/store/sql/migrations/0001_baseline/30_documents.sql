@@ -31,18 +31,22 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
         CASE WHEN l.deactivated_tick <= p_tick THEN l.deactivated_tick END,
         CASE WHEN l.deactivated_tick <= p_tick THEN l.deactivated_at END,
         CASE WHEN l.deactivated_tick <= p_tick THEN l.superseded_by END,
-        c.agents,
-        (SELECT count(DISTINCT o.agent_id) -- one agent counts once against a lesson, however often it rewords
-         FROM tributary.dispute_about b JOIN tributary.dispute d USING (tribe_id, dispute_id)
-         JOIN tributary.lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
-         WHERE b.tribe_id = p_tribe AND b.lesson_id = l.lesson_id AND d.kind = 'conflict'
-           AND b.since_tick <= p_tick AND (d.closed_tick IS NULL OR d.closed_tick > p_tick)),
+        coalesce(c.agents, 0),
+        coalesce(s.agents, 0),
         greatest(l.learned_at, c.last_at)
     FROM tributary.lesson l
     JOIN tributary.agent a ON a.tribe_id = p_tribe AND a.agent_id = l.agent_id
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS agents, max(f.at) AS last_at FROM tributary.confirmation f
-        WHERE f.tribe_id = p_tribe AND f.lesson_id = l.lesson_id AND f.tick <= p_tick) c
+    LEFT JOIN (
+        SELECT f.lesson_id, count(*) AS agents, max(f.at) AS last_at FROM tributary.confirmation f
+        WHERE f.tribe_id = p_tribe AND f.lesson_id = ANY (p_ids) AND f.tick <= p_tick GROUP BY f.lesson_id) c
+        ON c.lesson_id = l.lesson_id
+    LEFT JOIN (
+        SELECT b.lesson_id, count(DISTINCT o.agent_id) AS agents -- one agent counts once, however often it rewords
+        FROM tributary.dispute_about b JOIN tributary.dispute d USING (tribe_id, dispute_id)
+        JOIN tributary.lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
+        WHERE b.tribe_id = p_tribe AND b.lesson_id = ANY (p_ids) AND d.kind = 'conflict'
+          AND b.since_tick <= p_tick AND (d.closed_tick IS NULL OR d.closed_tick > p_tick) GROUP BY b.lesson_id) s
+        ON s.lesson_id = l.lesson_id
     WHERE l.tribe_id = p_tribe AND l.lesson_id = ANY (p_ids)
 $$;
 

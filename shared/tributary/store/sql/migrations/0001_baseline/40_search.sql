@@ -30,6 +30,8 @@ SET hnsw.iterative_scan = strict_order
 AS $$
 BEGIN
     IF p_path = 'vector:hnsw' THEN
+        -- somewhat above the limit, until the function's end: a scan that runs out of candidates begins again
+        PERFORM set_config('hnsw.ef_search', least(1000, greatest(40, p_limit * 5 / 4))::text, true);
         EXECUTE format(
             'SELECT array_agg(n.lesson_id ORDER BY n.distance), array_agg(n.distance ORDER BY n.distance), count(*)
              FROM (SELECT lesson_id, embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance FROM lesson_vector
@@ -69,5 +71,6 @@ LANGUAGE sql STABLE AS $$
                          LIMIT p_cap + 1)
               ELSE ARRAY(SELECT x.lesson_id FROM tributary.lesson_term x JOIN tributary.lesson l USING (tribe_id, lesson_id)
                          WHERE x.tribe_id = p_tribe AND x.term = t.term AND l.learned_tick <= p_tick
-                         LIMIT p_cap + 1) END AS lesson_ids) h
+                         LIMIT p_cap + 1) END AS lesson_ids
+              OFFSET 0) h -- keeps the planner from reading the holders anew for each use of them
 $$;

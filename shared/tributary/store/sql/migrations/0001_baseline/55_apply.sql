@@ -3,12 +3,20 @@
 -- Ends the belief in lessons; gives those that really were believed. The caller holds the gate and has advanced the clock.
 CREATE FUNCTION tributary.deactivate_v1(
     p_tribe uuid, p_ids uuid[], p_status text, p_successor uuid, p_tick bigint, p_at timestamptz) RETURNS uuid[]
-LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
+DECLARE
+    really uuid[];
+BEGIN
+    IF cardinality(p_ids) = 0 THEN
+        RETURN p_ids;
+    END IF;
     WITH ended AS (
         UPDATE lesson SET status = p_status, superseded_by = p_successor, deactivated_tick = p_tick, deactivated_at = p_at
         WHERE tribe_id = p_tribe AND lesson_id = ANY (p_ids) AND believed
         RETURNING lesson_id)
-    SELECT coalesce(array_agg(lesson_id), '{}') FROM ended
+    SELECT coalesce(array_agg(lesson_id), '{}') INTO really FROM ended;
+    RETURN really;
+END
 $$;
 
 -- Closes challenges that have lost their point: an `unsure` one when either of its two lessons is no longer believed, and a
@@ -32,16 +40,22 @@ $$;
 CREATE FUNCTION tributary.record_v1(
     p_tribe uuid, p_tick bigint, p_at timestamptz, p_agent uuid, p_decision uuid, p_event text, p_status text, p_ids uuid[],
     p_details jsonb) RETURNS void
-LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
+BEGIN
+    IF cardinality(p_ids) = 0 THEN
+        RETURN;
+    END IF;
     INSERT INTO lesson_event (tribe_id, tick, seq, lesson_id, event, status, agent_id, decision_id, details, at)
     SELECT p_tribe, p_tick,
            (SELECT coalesce(max(e.seq), 0) FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick) + i.n,
            i.lesson_id, p_event, p_status, p_agent, p_decision, p_details, p_at
-    FROM unnest(p_ids) WITH ORDINALITY AS i(lesson_id, n)
+    FROM unnest(p_ids) WITH ORDINALITY AS i(lesson_id, n);
+END
 $$;
 
+-- A JSON array of UUIDs as one of PostgreSQL's. Rewrites brackets and quotes, since a subquery would not be folded into its caller.
 CREATE FUNCTION tributary.uuids_v1(p jsonb) RETURNS uuid[] LANGUAGE sql IMMUTABLE AS $$
-    SELECT ARRAY(SELECT jsonb_array_elements_text(p)::uuid)
+    SELECT coalesce(translate(p::text, '[]" ', '{}'), '{}')::uuid[]
 $$;
 
 -- Gives a pending lesson the standing that it came to.
@@ -166,7 +180,9 @@ BEGIN
     ELSIF standing IS NOT NULL THEN
         -- first what ends, then what begins: at no moment may two rivals be on
         supersede := deactivate_v1(tribe, supersede, 'superseded', new_id, tick, at);
-        UPDATE lesson SET status = 'retired' WHERE tribe_id = tribe AND lesson_id = ANY (settle) AND status = 'disputed';
+        IF cardinality(settle) > 0 THEN
+            UPDATE lesson SET status = 'retired' WHERE tribe_id = tribe AND lesson_id = ANY (settle) AND status = 'disputed';
+        END IF;
         IF settles THEN
             PERFORM settle_lesson_v1(tribe, new_id, standing, tick, at);
         ELSE
@@ -178,29 +194,33 @@ BEGIN
                           jsonb_build_object('successor', new_id));
         PERFORM record_v1(tribe, tick, at, agent, decision, 'retired', 'retired', settle,
                           jsonb_build_object('cause', 'same_as_believed', 'lesson', new_id));
-        INSERT INTO rival (tribe_id, a, b, a_on, b_on, since_tick)
-        SELECT tribe, x.lesson_id, y.lesson_id, x.believed, y.believed, tick
-        FROM unnest(uuids_v1(plan -> 'rivals')) AS r(lesson_id)
-        JOIN lesson x ON x.tribe_id = tribe AND x.lesson_id = least(r.lesson_id, new_id)
-        JOIN lesson y ON y.tribe_id = tribe AND y.lesson_id = greatest(r.lesson_id, new_id)
-        ON CONFLICT DO NOTHING; -- another learn found the same of a pending lesson before
+        IF plan -> 'rivals' <> '[]' THEN
+            INSERT INTO rival (tribe_id, a, b, a_on, b_on, since_tick)
+            SELECT tribe, x.lesson_id, y.lesson_id, x.believed, y.believed, tick
+            FROM unnest(uuids_v1(plan -> 'rivals')) AS r(lesson_id)
+            JOIN lesson x ON x.tribe_id = tribe AND x.lesson_id = least(r.lesson_id, new_id)
+            JOIN lesson y ON y.tribe_id = tribe AND y.lesson_id = greatest(r.lesson_id, new_id)
+            ON CONFLICT DO NOTHING; -- another learn found the same of a pending lesson before
+        END IF;
         IF outcome = 'disputed' THEN
             dispute := plan ->> 'dispute_id';
             PERFORM open_dispute_v1(tribe, dispute, 'conflict', new_id, contradicts, decision, tick, at);
             PERFORM record_v1(tribe, tick, at, agent, decision, 'challenged', 'active', contradicts,
                               jsonb_build_object('dispute', dispute));
         END IF;
-        IF standing = 'active' THEN
+        IF standing = 'active' AND cardinality(challenges) > 0 THEN
             PERFORM open_dispute_v1(tribe, c.dispute_id, 'unsure', new_id, ARRAY[c.about], decision, tick, at)
             FROM unnest(challenges, uuids_v1(plan -> 'challenge')) AS c(dispute_id, about);
             PERFORM record_v1(tribe, tick, at, agent, decision, 'challenged', 'active', uuids_v1(plan -> 'challenge'), '{}');
+        END IF;
+        IF standing = 'active' AND plan -> 'contend' <> '[]' THEN
             INSERT INTO dispute_about (tribe_id, lesson_id, dispute_id, since_tick)
             SELECT tribe, new_id, d.dispute_id, tick FROM dispute d
             WHERE d.tribe_id = tribe AND d.dispute_id = ANY (uuids_v1(plan -> 'contend')) AND d.state = 'open'
             ON CONFLICT DO NOTHING;
         END IF;
     END IF;
-    IF tick > p_clock THEN
+    IF cardinality(lapse || supersede || settle) > 0 THEN
         PERFORM settle_disputes_v1(tribe, lapse || supersede || settle, tick, at);
     END IF;
     IF known IS NOT NULL AND outcome = 'disputed' THEN

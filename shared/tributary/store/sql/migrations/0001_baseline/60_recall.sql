@@ -39,8 +39,15 @@ $$;
 -- Of a recall: the first row is the header alone, each other row a lesson of the pool, best fused first. Rows, since building
 -- and reading fifty lessons as JSON costs more than finding them.
 CREATE TYPE tributary.recalled AS (
-    header json, lesson tributary.lesson_row, cosine_distance double precision, term_weight double precision,
-    subject_matches boolean);
+    header json,
+    -- a lesson_row, column by column: taking fields out of a nested row is slow, since each is looked for from the first
+    lesson_id uuid, agent_id uuid, agent_name text, kind text, status text, text text, situation text, subject text,
+    subject_key text, tags jsonb, source_how text, source_ref text, evidence jsonb, rationale text, confidence double precision,
+    valid_from timestamptz, valid_until timestamptz, keep_until timestamptz, content_hash bytea,
+    learned_tick bigint, learned_at timestamptz, activated_tick bigint, activated_at timestamptz,
+    deactivated_tick bigint, deactivated_at timestamptz, superseded_by uuid,
+    confirmations bigint, contradictions bigint, last_confirmed_at timestamptz,
+    cosine_distance double precision, term_weight double precision, subject_matches boolean);
 
 -- The three sides of a recall, fused.
 --   p_vector          the query's embedding as text, NULL when it could not be made
@@ -54,6 +61,7 @@ CREATE FUNCTION tributary.recall_v1(
     p_exact_limit bigint)
 RETURNS SETOF tributary.recalled LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     moment record;
@@ -152,9 +160,10 @@ BEGIN
             SELECT coalesce(json_object_agg(c.status, c.lessons), '{}') FROM tribe_count c
             WHERE c.tribe_id = p_tribe AND c.status <> 'active' AND c.lessons > 0) ELSE '{}'::json END,
         'term_weight', all_weights, 'challenges', challenges_v1(p_tribe, pool_ids, moment.tick)),
-        NULL::lesson_row, NULL::double precision, NULL::double precision, NULL::boolean;
+        none.*, NULL::double precision, NULL::double precision, NULL::boolean
+        FROM (SELECT (NULL::lesson_row).*) none;
     RETURN QUERY SELECT
-        NULL::json, n,
+        NULL::json, n.*,
         coalesce(p.distance, (SELECT v.embedding <=> vector FROM lesson_vector v
                               WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = n.lesson_id)),
         p.weight, coalesce(n.subject_key = p_query_subject, false)
