@@ -22,7 +22,7 @@ _STYLE = """
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem; font: 1rem/1.55 system-ui, sans-serif;
-  color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
+  color: var(--ink); background: var(--paper); overflow-wrap: break-word; }
 a { color: var(--mark); }
 a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 3px solid var(--mark); outline-offset: 2px; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
@@ -33,7 +33,8 @@ pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border: 1px solid var(--line); }
-th { background: var(--soft); }
+th { background: var(--soft); white-space: nowrap; }
+td:first-child { white-space: nowrap; }
 summary { cursor: pointer; padding: .25rem 0; }
 :target { background: var(--soft); }
 """
@@ -76,8 +77,8 @@ def _sections(api: Json) -> Iterable[str]:
 
 def _contents(api: Json) -> str:
     entries = "".join(
-        f'<li><a href="#{escape(one["operationId"])}"><span class="method">{escape(method.upper())}</span> '
-        f"<code>{escape(path)}</code></a> {escape(one['summary'])}</li>"
+        f'<li><span class="method">{escape(method.upper())}</span> '
+        f'<a href="#{escape(one["operationId"])}"><code>{escape(path)}</code></a> {escape(one["summary"])}</li>'
         for path, operations in api["paths"].items()
         for method, one in operations.items()
     )
