@@ -310,3 +310,14 @@ def test_the_command_line_adds_no_handler_to_the_root_logger(around: Surrounding
     before = list(logging.getLogger().handlers)
     run(around, "version")
     assert logging.getLogger().handlers == before
+
+
+def test_a_time_as_it_is_printed_can_be_given_back() -> None:
+    from datetime import UTC, datetime
+
+    from tributary.edges.cli.options import time_or_tick
+    from tributary.edges.cli.words import moment
+
+    when = datetime(2026, 3, 1, 12, 30, 5, tzinfo=UTC)
+    assert time_or_tick(moment(when), "--as-of") == when
+    assert time_or_tick("418", "--as-of") == 418

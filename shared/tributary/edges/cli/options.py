@@ -72,11 +72,11 @@ def time_or_tick(given: str | None, option: str) -> int | datetime | None:
 
 
 def time(given: str | None, option: str) -> datetime | None:
-    """Returns an RFC 3339 time with its offset; raises a usage error for anything else."""
+    """Returns an RFC 3339 time with its offset, or one as our own output shows it; raises a usage error for anything else."""
     if given is None:
         return None
     try:
-        found = datetime.fromisoformat(given)
+        found = datetime.fromisoformat(given.removesuffix(" UTC") + "Z" if given.endswith(" UTC") else given)
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
