@@ -131,11 +131,10 @@ class Learner:
     def _learn(self, proposal: Proposal, deadline: Deadline) -> Learned:
         reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
         bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
-        reasons = proposal.screening.reasons
-        if reasons:
-            plan = Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")
-            return self._commit(proposal, reading, bench, deadline, fixed=plan)
-        return self._commit(proposal, reading, bench, deadline)
+        held_back = None
+        if reasons := proposal.screening.reasons:
+            held_back = Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")
+        return self._commit(proposal, reading, bench, deadline, fixed=held_back)
 
     def _settled(self, tribe_id: UUID, pending: rows.Document) -> bool:
         """Settles one lesson; one that cannot be settled now must not keep the others waiting."""

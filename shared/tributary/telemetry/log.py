@@ -57,7 +57,7 @@ def event(name: Event, *, level: int = logging.INFO, error: BaseException | None
     carried: dict[str, Field] = {**_context.get(), **fields}
     if error is not None:
         carried["error"] = type(error).__name__
-    places = "".join(_places(error)) if error is not None and level >= logging.ERROR else None
+    places = "".join(trace_places(error)) if error is not None and level >= logging.ERROR else None
     _logger.log(level, name.value, extra={"event": name.value, "fields": carried, "places": places})
 
 
@@ -82,7 +82,7 @@ def configure(
     _logger.propagate = False
 
 
-def _places(error: BaseException) -> Iterator[str]:
+def trace_places(error: BaseException) -> Iterator[str]:
     """Gives where an exception was raised and what it is, then the same of what it came from. No message, no value."""
     seen: set[int] = set()
     current: BaseException | None = error

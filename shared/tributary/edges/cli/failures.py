@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -123,6 +123,8 @@ def _known_errors() -> tuple[type[BaseException], ...]:
 
 
 def _keep(error: BaseException, environment: Mapping[str, str]) -> Path | None:
+    from tributary.telemetry import log
+
     path = home(environment) / _LOG_FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,17 +132,7 @@ def _keep(error: BaseException, environment: Mapping[str, str]) -> Path | None:
         flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if fresh else os.O_APPEND)
         with os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(f"{datetime.now(UTC).isoformat(timespec='seconds')}\n")
-            stream.writelines(_places(error))
+            stream.writelines(log.trace_places(error))
     except OSError:
         return None
     return path
-
-
-def _places(error: BaseException) -> Iterator[str]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield from traceback.format_tb(current.__traceback__)
-        yield f"{type(current).__module__}.{type(current).__qualname__}\n"
-        current = current.__cause__ or current.__context__
