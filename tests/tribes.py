@@ -77,7 +77,8 @@ def open_tribal(
     """Makes a tribe in the migrated database at `url` and opens a memory on it."""
     clock = SetClock()
     adapters = Adapters(embedder=embedder or HashedEmbedder(), judge=judge, screen=screen or WordScreen(), now=clock)
-    chosen = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url, "connections": 40, **settings})
+    fast = {"writes_per_minute": 1_000_000, "writes_per_day": 1_000_000}
+    chosen = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url, "connections": 40, **fast, **settings})
     with open_operator(chosen, adapters=adapters) as operator:
         made = operator.create_tribe(name)
     with open_memory(chosen, adapters=adapters) as memory:

@@ -200,7 +200,7 @@ def test_a_receipt_counts_what_it_left_out_and_is_signed(tribal: Tribal) -> None
     assert receipt.considered == 2
     key = tribal.rows("SELECT secret FROM tributary.signing_key WHERE key_id = %s", receipt.key)[0]["secret"]
     assert isinstance(key, bytes)
-    assert receipt.signature == hmac.digest(key, canonical(receipt), hashlib.sha256).hex()
+    assert receipt.signature == hmac.digest(key, canonical(receipt.document()), hashlib.sha256).hex()
 
 
 def test_no_recall_ever_shows_what_is_not_believed(tribal: Tribal) -> None:

@@ -17,7 +17,8 @@ from tributary.core.agent import Principal, Role
 from tributary.core.confidence import half_life
 from tributary.core.decision import Outcome, VerdictKind
 from tributary.core.lesson import Draft, Evidence, How, Kind, Source, Status
-from tributary.core.outcome import CHALLENGE_SIMILARITY, Equals, Judged, Plan, Policy, plan_outcome
+from tributary.core.outcome import CHALLENGE_SIMILARITY, Judged, Plan, plan_outcome
+from tributary.core.policy import Equals, Policy
 
 TOMORROW, IN_NINE_DAYS = NOON + timedelta(days=1), NOON + timedelta(days=9)
 SAME, CONFLICTS, UNSURE, UNRELATED = VerdictKind.SAME, VerdictKind.CONFLICTS, VerdictKind.UNSURE, VerdictKind.UNRELATED

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tributary.core.errors import Corrupt
 from tributary.core.lesson import How
-from tributary.core.outcome import Equals, Policy, Precedence
+from tributary.core.policy import Equals, Policy, Precedence
 
 RULE: dict[str, Any] = {"how": "observed", "with_evidence": True, "over": ["told"]}
 POLICIES = st.builds(

@@ -74,6 +74,8 @@ class Learned:
     decision_id: UUID
     tick: int
     replayed: bool
+    precedent: UUID | None = None
+    """The lesson that a curator rejected when the same was said before."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@
     ├── NotFound              not_found              no such thing in this tribe
     ├── IdempotencyConflict   idempotency_conflict   same key, another request
     ├── WrongStanding         wrong_standing         the lesson's status does not allow it
+    ├── RateLimited           rate_limited           too many writes; try again after a while
     ├── Overloaded            overloaded             it could not be settled within its deadline; try again
     ├── Unavailable           unavailable            the database cannot be reached now
     ├── NotMigrated           not_migrated           the schema is missing or older than this code
@@ -77,6 +78,19 @@ class WrongStanding(TributaryError):
     """The lesson's status does not allow this."""
 
     code = "wrong_standing"
+
+
+class RateLimited(TributaryError):
+    """Too many writes at once; nothing was written, try again later."""
+
+    code = "rate_limited"
+
+    def __init__(self, detail: str | None = None, *, retry_after_s: int = 1) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(detail)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.detail,), {"retry_after_s": self.retry_after_s}
 
 
 class Overloaded(TributaryError):

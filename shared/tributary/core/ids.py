@@ -20,6 +20,9 @@ class Prefix(StrEnum):
     DISPUTE = "dis"
     ACTION = "act"
     AGENT = "agt"
+    TOKEN = "tok"  # noqa: S105  (a prefix, no secret)
+    REVIEW = "rev"
+    AUDIT = "aud"
 
 
 def new_id() -> uuid.UUID:

@@ -2,89 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
-from typing import TypeVar
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
 from tributary.core.confidence import lapsed, not_yet_valid
+from tributary.core.curation import Ending, Rejection
 from tributary.core.decision import Outcome, Verdict, VerdictKind
-from tributary.core.errors import Corrupt
-from tributary.core.lesson import Draft, How, Lesson, Status
+from tributary.core.ids import Prefix, show
+from tributary.core.lesson import Draft, Lesson, Status
 from tributary.core.normal import subject_key
-
-Checked = TypeVar("Checked")
+from tributary.core.policy import Policy
 
 CHALLENGE_SIMILARITY = 0.6
 """An `unsure` verdict about a lesson with no common subject is shown as a challenge from this similarity up."""
-
-
-class Equals(StrEnum):
-    """What a conflict between sources of equal rank comes to."""
-
-    DISPUTE = "dispute"
-    NEWEST_OBSERVATION = "newest_observation"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Precedence:
-    """Lessons whose source is `how` (with evidence, when `with_evidence`) outrank those whose source is one of `over`."""
-
-    how: How
-    with_evidence: bool
-    over: frozenset[How]
-
-    def holds(self, draft: Draft, old: Lesson) -> bool:
-        evident = bool(draft.evidence) or not self.with_evidence
-        return draft.source.how is self.how and evident and old.source.how in self.over
-
-
-@dataclass(frozen=True, kw_only=True)
-class Policy:
-    """Which source outranks which in a tribe; `version` counts its changes."""
-
-    version: int = 1
-    precedence: tuple[Precedence, ...] = (
-        Precedence(how=How.OBSERVED, with_evidence=True, over=frozenset({How.IMPORTED, How.TOLD})),
-    )
-    equals: Equals = Equals.DISPUTE
-
-    def outranks(self, draft: Draft, old: Lesson) -> bool:
-        if any(rule.holds(draft, old) for rule in self.precedence):
-            return True
-        both_observed = draft.source.how is How.OBSERVED and old.source.how is How.OBSERVED
-        return self.equals is Equals.NEWEST_OBSERVATION and both_observed
-
-    @classmethod
-    def from_document(cls, version: int, document: Mapping[str, object]) -> Policy:
-        """Returns the policy stored as `{"precedence": [{"how", "with_evidence", "over"}], "equals"}`; {} is the default.
-
-        Raises Corrupt when it is stored otherwise.
-        """
-        default = cls(version=version)
-        try:
-            stored = document.get("precedence")
-            precedence = default.precedence if stored is None else tuple(map(_precedence, _checked(stored, list)))
-            return cls(version=version, precedence=precedence, equals=Equals(str(document.get("equals", default.equals))))
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise Corrupt("the tribe's stored policy is not what it should be; store {} for the default one") from None
-
-
-def _precedence(rule: Mapping[str, object]) -> Precedence:
-    return Precedence(
-        how=How(str(rule["how"])),
-        with_evidence=_checked(rule["with_evidence"], bool),
-        over=frozenset(How(one) for one in _checked(rule["over"], list)),
-    )
-
-
-def _checked(value: object, kind: type[Checked]) -> Checked:
-    if not isinstance(value, kind):
-        raise TypeError(f"not a {kind.__name__}")
-    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +26,7 @@ class Candidate:
 
     `similarity` is None when it has no vector in the learner's space. `confirmed_by_writer` tells whether the writer counts
     for it already, as its author or by an earlier confirmation. `dispute_id` is its own open dispute, if it is disputed;
-    `opponents` are the believed lessons that an earlier verdict made its rivals.
+    `opponents` are the believed lessons that an earlier verdict made its rivals. `rejected_as` tells that a curator rejected it.
     """
 
     lesson: Lesson
@@ -101,6 +34,7 @@ class Candidate:
     confirmed_by_writer: bool
     dispute_id: UUID | None = None
     opponents: frozenset[UUID] = frozenset()
+    rejected_as: Rejection | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,11 +50,14 @@ class Plan:
     confirm     the lesson that this one repeats (outcome reinforced, unchanged, or joining a disputed or pending one)
     supersede   active lessons that it replaces
     dispute     active lessons that it contradicts and may not replace
-    challenge   active lessons that it may contradict
+    challenge   active lessons that it (or the lesson confirmed in its place) may contradict
     settle      disputed lessons that say the same as this now believed one
     contend     open disputes whose contender contradicts this now believed one
     rivals      every lesson that a verdict called conflicting, whatever its status
     lapse       active lessons that time ended, to be stamped
+    retire      active lessons that a curator's word ends though nothing new takes their place
+    overturn    lessons that a curator had rejected and that say the same as what is accepted now
+    precedent   the lesson that a curator rejected when the same was said before
     """
 
     outcome: Outcome
@@ -133,6 +70,23 @@ class Plan:
     contend: tuple[UUID, ...] = ()
     rivals: tuple[UUID, ...] = ()
     lapse: tuple[UUID, ...] = ()
+    retire: tuple[UUID, ...] = ()
+    overturn: tuple[UUID, ...] = ()
+    precedent: UUID | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a decision is about besides a new lesson's own words.
+
+    `ending` is how a curator ends the dispute of the lesson; `contests` is the believed lesson that the writer speaks against.
+    """
+
+    ending: Ending | None = None
+    contests: UUID | None = None
+
+
+PLAINLY = Asked()
 
 
 @dataclass(frozen=True)
@@ -144,21 +98,56 @@ class _Sides:
     unsure: list[Judged] = field(default_factory=list)
 
 
-def plan_outcome(draft: Draft, writer: Principal, policy: Policy, judged: Sequence[Judged], *, at: datetime) -> Plan:
+def plan_outcome(
+    draft: Draft, writer: Principal, policy: Policy, judged: Sequence[Judged], *, at: datetime, asked: Asked = PLAINLY
+) -> Plan:
     """Returns what the verdicts come to for this writer under this policy, at the instant `at` (DESIGN 4, step 6)."""
     gone = tuple(j.candidate.lesson.lesson_id for j in judged if _lapsed(j, at))
     standing = [j for j in judged if not _lapsed(j, at)]
-    active = _split(j for j in standing if j.candidate.lesson.status is Status.ACTIVE)
-    disputed = _split(j for j in standing if j.candidate.lesson.status is Status.DISPUTED)
-    pending = _split(j for j in standing if j.candidate.lesson.status is Status.PENDING)
-    rivals = _ids(active.conflicts + disputed.conflicts + pending.conflicts)
-    restated = [j for j in active.same if _claims_another_time(draft, j.candidate.lesson, at)]
-    if len(restated) == len(active.same):
+    known = _Known(
+        active=_split(j for j in standing if j.candidate.lesson.status is Status.ACTIVE),
+        disputed=_split(j for j in standing if j.candidate.lesson.status is Status.DISPUTED),
+        pending=_split(j for j in standing if j.candidate.lesson.status is Status.PENDING),
+        rejected=_split(j for j in standing if j.candidate.rejected_as is not None),
+        gone=gone,
+    )
+    restated = [j for j in known.active.same if _claims_another_time(draft, j.candidate.lesson, at)]
+    if len(restated) == len(known.active.same):
         # equal words for another time are another claim: they replace or dispute the first, as any contradiction would
-        active = replace(active, same=[], conflicts=active.conflicts + restated)
+        known = replace(known, active=replace(known.active, same=[], conflicts=known.active.conflicts + restated))
 
+    if asked.ending is None:
+        plan = _answered_by_the_known(draft, writer, policy, known, asked)
+        if plan is not None:
+            return plan
+    elif known.active.same:
+        return _stood_for(known, asked.ending)
+    return _believed(draft, writer, policy, known, asked.ending)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """The candidates by standing and verdict; `gone` are those that time ended."""
+
+    active: _Sides
+    disputed: _Sides
+    pending: _Sides
+    rejected: _Sides
+    gone: tuple[UUID, ...]
+
+    @property
+    def rivals(self) -> tuple[UUID, ...]:
+        return _ids(self.active.conflicts + self.disputed.conflicts + self.pending.conflicts)
+
+
+def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, known: _Known, asked: Asked) -> Plan | None:
+    """Returns the plan when the lesson will not be believed as one of its own, None when it will."""
+    active, disputed, pending, gone = known.active, known.disputed, known.pending, known.gone
     if active.same:
-        return _repeat(_surest(active.same), lapse=gone)
+        contested = tuple(one for one in _ids(active.conflicts) if one == asked.contests)
+        return replace(_repeat(_surest(active.same), lapse=gone), challenge=contested)
+    if known.rejected.same:
+        return _rejected_before(_surest(known.rejected.same), known)
     if active.conflicts and not _may_replace(draft, writer, policy, active.conflicts):
         if disputed.same:
             return _join(_surest(disputed.same), lapse=gone)
@@ -166,30 +155,89 @@ def plan_outcome(draft: Draft, writer: Principal, policy: Policy, judged: Sequen
             outcome=Outcome.DISPUTED,
             reason=f"contradicts {_count(active.conflicts)} that this writer may not replace; a curator decides",
             dispute=_ids(active.conflicts),
-            rivals=rivals,
+            rivals=known.rivals,
             lapse=gone,
         )
     if pending.same and not active.conflicts:
         return _join(_surest(pending.same), lapse=gone)
     if not active.conflicts and (opposed := [j for j in disputed.same if j.candidate.opponents.difference(gone)]):
         return _join(_surest(opposed), lapse=gone)
-    challenge = _ids([j for j in active.unsure if _worth_a_challenge(draft, j)])
-    replaces = bool(active.conflicts)
-    reason = _why_replaced(draft, writer, policy, active.conflicts) if replaces else "nothing known says the same or the opposite"
-    if disputed.same and not replaces:
-        reason = "was disputed, and nothing that is believed speaks against it any more"
-    if challenge and not replaces:
-        reason = f"kept, but it may contradict {len(challenge)} believed lesson(s)"
+    return None
+
+
+def _rejected_before(record: Judged, known: _Known) -> Plan:
+    """Answers from the record: what a curator rejected is held back, or disputed again with a pointer to it."""
+    lesson_id = record.candidate.lesson.lesson_id
+    if record.candidate.rejected_as is Rejection.INJECTION:
+        reason = f"a curator retired the same as an injection: {show(Prefix.LESSON, lesson_id)}"
+        return Plan(outcome=Outcome.QUARANTINED, reason=reason, lapse=known.gone)
+    if known.disputed.same:
+        return _join(_surest(known.disputed.same), lapse=known.gone)
+    against = dict.fromkeys(_ids(known.active.conflicts))
+    against.update(dict.fromkeys(sorted(record.candidate.opponents.difference(known.gone))))
     return Plan(
-        outcome=Outcome.SUPERSEDED if replaces else Outcome.LEARNED,
-        reason=reason,
-        supersede=_ids(active.conflicts),
-        challenge=challenge,
-        settle=_ids(disputed.same),
-        contend=tuple(j.candidate.dispute_id for j in disputed.conflicts if j.candidate.dispute_id is not None),
-        rivals=rivals,
-        lapse=gone,
+        outcome=Outcome.DISPUTED,
+        reason=f"a curator rejected the same before: {show(Prefix.LESSON, lesson_id)}; a curator decides again",
+        dispute=tuple(against),
+        rivals=known.rivals,
+        lapse=known.gone,
+        precedent=lesson_id,
     )
+
+
+def _stood_for(known: _Known, ending: Ending) -> Plan:
+    """A curator's word about a lesson that another, believed one has come to say in the meantime."""
+    stands = _surest(known.active.same)
+    return Plan(
+        outcome=Outcome.REINFORCED,
+        reason="another believed lesson says the same by now",
+        confirm=stands.candidate.lesson.lesson_id,
+        retire=_ids(known.active.conflicts) if ending is Ending.ACCEPTED else (),
+        overturn=_ids(known.rejected.same),
+        lapse=known.gone,
+    )
+
+
+def _believed(draft: Draft, writer: Principal, policy: Policy, known: _Known, ending: Ending | None) -> Plan:
+    """The lesson is believed, in place of what it contradicts. A wrong verdict that is annulled replaces nothing."""
+    conflicts = known.active.conflicts
+    if ending is Ending.BOTH_STAND and conflicts:
+        return Plan(
+            outcome=Outcome.DISPUTED,
+            reason=f"the verdict was wrong, but it contradicts {_count(conflicts)} that the dispute was not about",
+            dispute=_ids(conflicts),
+            rivals=known.rivals,
+            lapse=known.gone,
+        )
+    challenge = _ids([j for j in known.active.unsure if _worth_a_challenge(draft, j)])
+    return Plan(
+        outcome=Outcome.SUPERSEDED if conflicts else Outcome.LEARNED,
+        reason=_why_believed(draft, writer, policy, known, ending, challenges=len(challenge)),
+        supersede=_ids(conflicts),
+        challenge=challenge,
+        settle=_ids(known.disputed.same),
+        contend=tuple(j.candidate.dispute_id for j in known.disputed.conflicts if j.candidate.dispute_id is not None),
+        rivals=known.rivals,
+        overturn=_ids(known.rejected.same),
+        lapse=known.gone,
+    )
+
+
+def _why_believed(
+    draft: Draft, writer: Principal, policy: Policy, known: _Known, ending: Ending | None, *, challenges: int
+) -> str:
+    if ending is Ending.BOTH_STAND:
+        return "a curator found that it contradicts none of them"
+    if ending is Ending.ACCEPTED:
+        replaced = f"; it replaces {_count(known.active.conflicts)}" if known.active.conflicts else ""
+        return f"a curator found it right{replaced}"
+    if known.active.conflicts:
+        return _why_replaced(draft, writer, policy, known.active.conflicts)
+    if challenges:
+        return f"kept, but it may contradict {challenges} believed lesson(s)"
+    if known.disputed.same:
+        return "was disputed, and nothing that is believed speaks against it any more"
+    return "nothing known says the same or the opposite"
 
 
 def _claims_another_time(draft: Draft, known: Lesson, at: datetime) -> bool:

@@ -57,12 +57,16 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredHit:
-    """How one hit came by its place. `terms` are the addends and factors of the score, by name."""
+    """How one hit came by its place. `terms` are the addends and factors of the score, by name.
+
+    What a listing shows may be no lessons but disputes, decisions or the like: `prefix` tells.
+    """
 
     lesson_id: UUID
     score: float
     similarity: float | None
     terms: Mapping[str, float]
+    prefix: ids.Prefix = ids.Prefix.LESSON
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +132,7 @@ class Receipt:
             "excluded": [{"rule": one.rule, "count": one.count} for one in self.excluded],
             "hits": [
                 {
-                    "id": ids.show(ids.Prefix.LESSON, hit.lesson_id),
+                    "id": ids.show(hit.prefix, hit.lesson_id),
                     "score": hit.score,
                     "similarity": hit.similarity,
                     "terms": dict(hit.terms),

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from tributary.core import limits
 from tributary.core.decision import Challenge
 from tributary.core.errors import InvalidRequest
 from tributary.core.lesson import Kind, Lesson
 from tributary.core.receipt import Receipt
+
+Item = TypeVar("Item")
 
 
 class Require(StrEnum):
@@ -102,4 +105,13 @@ class LessonDetail:
     lesson: Lesson
     confidence: float
     challenges: tuple[Challenge, ...]
+    receipt: Receipt
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[Item]):
+    """Some of what curators look through, newest first; `next_before` is where to go on from, None at the end."""
+
+    items: tuple[Item, ...]
+    next_before: str | None
     receipt: Receipt

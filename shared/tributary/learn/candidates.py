@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tributary.core.agent import Role
 from tributary.core.errors import BadSetting
-from tributary.core.outcome import Policy
+from tributary.core.lesson import Status
+from tributary.core.policy import Policy
 from tributary.core.terms import COMMON_FROM, RARE_TERMS
 from tributary.learn.proposal import Proposal, Reading
 from tributary.store import Database, rows, statement
@@ -32,19 +34,34 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
                 "rare": RARE_TERMS,
                 "cap": COMMON_FROM,
                 "exact_limit": exact_limit,
+                "also": [one for one in (proposal.lesson_id if proposal.stored else None, proposal.contests) if one],
             },
         )
     )
     if not row["serving"]:
         raise BadSetting("the tribe does not serve from the embedder's space any more; restart with the one it serves from")
     every = [rows.candidate(one) for one in row["candidates"]]
-    found = [one for one in every if one.lesson.lesson_id != proposal.lesson_id]  # not itself, when it is settled
+    itself = next((one for one in every if one.lesson.lesson_id == proposal.lesson_id), None)  # when it is stored
+    found = [one for one in every if one is not itself]
     return Reading(
         tick=row["tick"],
         at=rows.moment(row["at"]),
-        role=proposal.principal.role if proposal.settles else rows.role(row["role"]),
+        role=_role(proposal, row["role"]),
         policy=Policy.from_document(row["policy_version"], row["policy"]),
         rare=tuple(row["rare"]),
         farthest=row["farthest"],
         candidates={one.lesson.lesson_id: one for one in found},
+        opponents=itself.opponents if itself else frozenset(),
     )
+
+
+def _role(proposal: Proposal, stored: str | None) -> Role:
+    """Returns the role that the outcome is derived for.
+
+    A stored lesson was admitted when it was kept: an author who was revoked or made a reader since is still a writer for it.
+    """
+    if proposal.stored is None:
+        return rows.role(stored)
+    if proposal.stored.stands is Status.QUARANTINED:
+        return Role.CURATOR if stored == Role.CURATOR else Role.WRITER
+    return proposal.principal.role

@@ -7,7 +7,8 @@ from datetime import datetime
 from psycopg.types.json import Jsonb
 
 from tributary.core.ids import new_id
-from tributary.core.outcome import Plan, Policy
+from tributary.core.outcome import Plan
+from tributary.core.policy import Policy
 from tributary.learn.judging import Bench
 from tributary.learn.proposal import Proposal, Reading, Refused
 from tributary.store import Database, rows, statement
@@ -34,6 +35,8 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
     return {
         "tribe_id": str(proposal.principal.tribe_id),
         "agent_id": str(proposal.principal.agent_id),
+        "actor_id": str(proposal.actor.agent_id),
+        "needs": None if proposal.needs is None else proposal.needs.value,
         "key": proposal.key,
         "request_digest": proposal.request_digest.hex(),
         "read_tick": reading.tick,
@@ -47,7 +50,9 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "rare": list(reading.rare),
         "farthest": reading.farthest,
         "judged": [str(one.lesson.lesson_id) for one in candidates],
-        "settles": proposal.settles,
+        "stands": None if proposal.stored is None else proposal.stored.stands.value,
+        "resolves": _resolves(proposal),
+        "reviews": [] if proposal.stored is None else list(proposal.stored.reviews),
         "lesson": _lesson(proposal),
         "plan": _plan(plan),
         "decision_id": str(proposal.decision_id),
@@ -63,6 +68,11 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "verdicts": bench.recorded(candidates),
         "screening": {"screen": proposal.screening.screen, "reasons": list(proposal.screening.reasons)},
     }
+
+
+def _resolves(proposal: Proposal) -> dict[str, object] | None:
+    resolution = proposal.stored.resolution if proposal.stored else None
+    return None if resolution is None else resolution.document()
 
 
 def _lesson(proposal: Proposal) -> dict[str, object]:
@@ -88,12 +98,13 @@ def _lesson(proposal: Proposal) -> dict[str, object]:
 def _plan(plan: Plan) -> dict[str, object]:
     lists = {
         name: [str(one) for one in getattr(plan, name)]
-        for name in ("supersede", "dispute", "challenge", "settle", "contend", "rivals", "lapse")
+        for name in ("supersede", "dispute", "challenge", "settle", "contend", "rivals", "lapse", "retire", "overturn")
     }
     return {
         "outcome": plan.outcome.value,
         "reason": plan.reason,
         "confirm": None if plan.confirm is None else str(plan.confirm),
+        "precedent": None if plan.precedent is None else str(plan.precedent),
         "dispute_id": str(new_id()),
         "challenge_ids": [str(new_id()) for _ in plan.challenge],
         **lists,

@@ -17,13 +17,25 @@ from tributary.telemetry import Event, log
 UNAVAILABLE = "judge_unavailable"
 EQUAL_CONTENT = "equal-content/1"
 """Named in decisions as the judge of a pair whose content hashes are equal."""
+SAID = "agent-said/1"
+"""Named in decisions as the judge of a pair about which an agent contested, or a curator resolved."""
 
 
 class Bench:
     """Judges one new lesson. A verdict depends on what two lessons say and on the judge's version, never on their standing."""
 
-    def __init__(self, judge: Judge, draft: Draft, *, lesson_id: UUID, content_hash: bytes) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        draft: Draft,
+        *,
+        lesson_id: UUID,
+        content_hash: bytes,
+        forced: Mapping[UUID, VerdictKind] | None = None,
+    ) -> None:
+        """`forced` are verdicts on lessons that are not asked for: what an agent said of the pair."""
         self._judge = judge
+        self._forced = forced or {}
         # equal content is the same, whether or not a judge can be reached to say so
         equal = Verdict(
             lesson_id=lesson_id, kind=VerdictKind.SAME, confidence=1.0, judge=EQUAL_CONTENT, reason="the very same words"
@@ -33,18 +45,19 @@ class Bench:
 
     def judge_all(self, candidates: Mapping[UUID, Candidate], deadline: Deadline) -> list[Judged] | None:
         """Returns every candidate with its verdict, or None when the deadline passed before all were judged."""
-        missing = [c.lesson for c in candidates.values() if c.lesson.content_hash not in self._verdicts]
+        missing = [
+            c.lesson
+            for c in candidates.values()
+            if c.lesson.content_hash not in self._verdicts and c.lesson.lesson_id not in self._forced
+        ]
         if missing:
             if deadline.passed:
                 return None
-            for lesson, verdict in zip(missing, self._ask(missing, deadline), strict=True):
-                self._verdicts[lesson.content_hash] = verdict
+            for lesson, answer in zip(missing, self._ask(missing, deadline), strict=True):
+                self._verdicts[lesson.content_hash] = answer
             if deadline.passed:
                 return None
-        return [
-            Judged(candidate=c, verdict=replace(self._verdicts[c.lesson.content_hash], lesson_id=c.lesson.lesson_id))
-            for c in candidates.values()
-        ]
+        return [Judged(candidate=c, verdict=verdict) for c in candidates.values() if (verdict := self._verdict(c.lesson))]
 
     def recorded(self, candidates: Iterable[Candidate]) -> list[dict[str, object]]:
         """Returns the verdicts on `candidates` for the decision's record: ids, codes and figures, no text."""
@@ -57,8 +70,14 @@ class Bench:
                 "cause": verdict.cause,
             }
             for c in candidates
-            if (verdict := self._verdicts.get(c.lesson.content_hash)) is not None
+            if (verdict := self._verdict(c.lesson)) is not None
         ]
+
+    def _verdict(self, lesson: Lesson) -> Verdict | None:
+        if forced := self._forced.get(lesson.lesson_id):
+            return Verdict(lesson_id=lesson.lesson_id, kind=forced, confidence=1.0, judge=SAID, reason="an agent said so")
+        known = self._verdicts.get(lesson.content_hash)
+        return None if known is None else replace(known, lesson_id=lesson.lesson_id)
 
     def _ask(self, lessons: list[Lesson], deadline: Deadline) -> list[Verdict]:
         asked = [

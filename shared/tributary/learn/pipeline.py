@@ -1,65 +1,163 @@
-"""The pipeline of a learn, step by step."""
+"""Learning as its callers see it: one lesson, a batch, a contest, a confirmation, and the settling of what was kept."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
+from tributary.access import SERVER_KEY, Admission, check_key, request_digest
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import lapsed
-from tributary.core.decision import Learned, Outcome, Reinforced, ScreenFinding
-from tributary.core.errors import ModelFailed, Overloaded, TributaryError, WrongStanding
-from tributary.core.ids import Prefix, new_id, show
-from tributary.core.lesson import Draft
-from tributary.core.normal import content_hash, subject_key
-from tributary.core.outcome import Plan, plan_outcome
-from tributary.core.ports import Embedder, Judge, Screen
-from tributary.core.terms import terms_of
-from tributary.learn.admit import SERVER_KEY, admit, draft_of, embedded_text, request_digest, screened_fields
-from tributary.learn.candidates import read_candidates
-from tributary.learn.commit import commit
+from tributary.core.decision import Learned, Reinforced
+from tributary.core.errors import InvalidRequest, NotFound, TributaryError, Unavailable, WrongStanding
+from tributary.core.ids import Prefix, show
+from tributary.core.lesson import Draft, Lesson, Status
+from tributary.core.limits import BATCH_LESSONS, check_draft
+from tributary.core.normal import exact_text
+from tributary.core.ports import Vector
+from tributary.learn.admit import content_of, draft_of
 from tributary.learn.deadline import Deadline
-from tributary.learn.judging import Bench
-from tributary.learn.proposal import Proposal, Reading, Refused
+from tributary.learn.deciding import Decider
+from tributary.learn.proposal import Stored
 from tributary.learn.replies import learned, reinforced
-from tributary.spaces import EXACT_LIMIT, Profiles, as_text
 from tributary.store import Database, rows, statement
 from tributary.telemetry import Event, log
 
-REPLANS = 64
-"""Each refusal means that another relevant write did commit, so this is reached under no load that makes progress."""
+Attempt = Learned | TributaryError
+"""What became of one lesson of a batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Learner:
-    """Takes lessons in. Every model call is made outside any transaction; the commit is one call under the gate."""
+    """Takes lessons in: admit -> screen -> embed -> candidates -> judge -> commit."""
 
     database: Database
-    embedder: Embedder
-    judge: Judge
-    screen: Screen
-    profiles: Profiles
+    admission: Admission
+    decider: Decider
     now: Now = utc_now
-    exact_limit: int = EXACT_LIMIT
 
     def learn(
-        self, principal: Principal, draft: Draft, *, idempotency_key: str | None = None, deadline_s: float | None = None
+        self,
+        principal: Principal,
+        draft: Draft,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
     ) -> Learned:
         """Learns `draft` as `principal` and tells what became of it.
 
-        The same key with the same draft gives the first reply again. Past the deadline the lesson is kept as pending.
-        Raises InvalidRequest, Forbidden, IdempotencyConflict, ModelFailed (the embedder), Overloaded and Unavailable; in
-        each of these nothing was written.
+        The same key with the same draft gives the first reply again. Past the deadline, or at once without `wait`, the lesson is
+        kept as pending. Raises InvalidRequest, Forbidden, IdempotencyConflict, RateLimited, WrongStanding (a curator erased the
+        very same words), ModelFailed (the embedder), Overloaded and Unavailable; in each of these nothing was written.
         """
-        deadline = Deadline.after(deadline_s)
-        admitted = admit(self.database, principal, draft, idempotency_key)
+        return self._learn(principal, draft, key=idempotency_key, deadline=Deadline.after(deadline_s), wait=wait)
+
+    def learn_all(
+        self,
+        principal: Principal,
+        drafts: Sequence[Draft],
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
+    ) -> list[Attempt]:
+        """Learns up to BATCH_LESSONS lessons in their order, each as `learn` does; one that fails does not sink the others.
+
+        Lesson n has the key '<key>#<n>', so a repeated batch gives each its first reply. They share the deadline: those that it
+        leaves no time for are kept as pending.
+        """
+        principal.require(Role.WRITER)
+        if not 1 <= len(drafts) <= BATCH_LESSONS:
+            raise InvalidRequest("lessons", f"must be 1 to {BATCH_LESSONS} lessons; these are {len(drafts)}")
+        check_key(idempotency_key if idempotency_key is None else f"{idempotency_key}#{len(drafts) - 1}")
+        return list(self._attempts(principal, drafts, idempotency_key, Deadline.after(deadline_s), wait))
+
+    def contest(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        draft: Draft,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Learned:
+        """Learns what `principal` says against a believed lesson, as a contradiction whatever a judge would say of the two.
+
+        So it replaces the lesson where the writer may do that, and is disputed otherwise. Raises what `learn` raises, NotFound,
+        and WrongStanding when the lesson is not believed.
+        """
+        principal.require(Role.WRITER)
+        check_draft(draft)
+        known = self._shown(principal, lesson_id)
+        if exact_text(draft.text) == exact_text(known.text):
+            raise InvalidRequest("text", "is what the lesson itself says; say what holds instead, or why it does not")
+        admitted = self.admission.admit(principal, "contest", {"lesson": lesson_id.hex, **content_of(draft)}, idempotency_key)
         if admitted.replay is not None:
-            log.event(Event.LEARN_REPLAYED)
             return learned(admitted.replay)
-        proposal = self._proposal(principal, draft, lesson_id=new_id(), key=admitted.key, digest=admitted.digest)
-        return self._learn(proposal, deadline)
+        if not known.believed:
+            raise WrongStanding(f"the lesson is {known.status}; only a believed lesson can be contested")
+        proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, contests=lesson_id)
+        return learned(self.decider.decide(proposal, Deadline.after(deadline_s)))
+
+    def reinforce(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        *,
+        idempotency_key: str | None = None,
+        served_by: UUID | None = None,
+    ) -> Reinforced:
+        """Counts `principal` as one more agent that found the lesson true; a second time changes nothing.
+
+        `served_by` is the receipt that the lesson was recalled with. Raises NotFound, and WrongStanding when the lesson is not
+        believed (or time has ended the belief).
+        """
+        principal.require(Role.WRITER)
+        receipt = None if served_by is None else show(Prefix.RECEIPT, served_by)
+        admitted = self.admission.admit(principal, "reinforce", {"lesson": lesson_id.hex, "receipt": receipt}, idempotency_key)
+        if admitted.replay is not None:
+            return reinforced(admitted.replay)
+        known = self._shown(principal, lesson_id)
+        if known.believed and lapsed(known, at=self.now()):
+            raise WrongStanding("the lesson has lapsed: its validity is over or nobody confirmed it for too long; learn it anew")
+        reply = self.database.value(
+            statement("learn", "reinforce"),
+            {
+                "tribe_id": principal.tribe_id,
+                "agent_id": principal.agent_id,
+                "lesson_id": lesson_id,
+                "details": Jsonb({} if receipt is None else {"receipt": receipt}),
+                "key": admitted.key,
+                "digest": admitted.digest,
+            },
+        )
+        result = reinforced(rows.document(reply))
+        log.event(Event.REINFORCED, lesson=show(Prefix.LESSON, lesson_id), outcome=result.outcome.value, tick=result.tick)
+        return result
+
+    def reconsider(
+        self, author: Principal, lesson: Lesson, stored: Stored, *, key: str, digest: bytes, deadline_s: float | None
+    ) -> rows.Document:
+        """Gives a stored lesson another standing, judged anew as its author's; returns the reply's document.
+
+        `author` has the role that the outcome is derived for. For the rooms above: curation and gardening.
+        """
+        proposal = self.decider.propose(
+            author,
+            draft_of(lesson),
+            key=key,
+            digest=digest,
+            lesson_id=lesson.lesson_id,
+            stored=stored,
+            unscreened=stored.actor is not None,
+        )
+        return self.decider.decide(proposal, Deadline.after(deadline_s))
 
     def settle(self, tribe_id: UUID, *, most: int = 100) -> int:
         """Settles lessons of a tribe that were kept as pending, for their authors; returns how many.
@@ -75,15 +173,55 @@ class Learner:
         """Returns the tribes that `settle` has work in."""
         return [cast(UUID, row[0]) for row in self.database.rows(statement("learn", "tribes_with_pending"), {})]
 
-    def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced:
-        """Counts `principal` as one more agent that found the lesson true; a second time changes nothing.
-
-        Raises NotFound, and WrongStanding when the lesson is not believed (or time has ended the belief).
-        """
+    def _learn(
+        self,
+        principal: Principal,
+        draft: Draft,
+        *,
+        key: str | None,
+        deadline: Deadline,
+        wait: bool,
+        vector: Vector | None = None,
+    ) -> Learned:
         principal.require(Role.WRITER)
-        admitted = admit(self.database, principal, lesson_id, idempotency_key)
+        check_draft(draft)
+        admitted = self.admission.admit(principal, "learn", content_of(draft), key)
         if admitted.replay is not None:
-            return reinforced(admitted.replay)
+            log.event(Event.LEARN_REPLAYED)
+            return learned(admitted.replay)
+        proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, vector=vector)
+        if not wait or deadline.passed:
+            return learned(self.decider.keep(proposal))
+        return learned(self.decider.decide(proposal, deadline))
+
+    def _attempts(
+        self, principal: Principal, drafts: Sequence[Draft], key: str | None, deadline: Deadline, wait: bool
+    ) -> Iterator[Attempt]:
+        vectors = self._vectors(drafts)
+        gone: Unavailable | None = None
+        for number, draft in enumerate(drafts):
+            if gone is not None:
+                yield gone
+                continue
+            try:
+                own = None if key is None else f"{key}#{number}"
+                yield self._learn(principal, draft, key=own, deadline=deadline, wait=wait, vector=vectors.get(number))
+            except Unavailable as error:  # each of the others would wait for the database as long, and in vain
+                gone = error
+                yield error
+            except TributaryError as error:
+                yield error
+
+    def _vectors(self, drafts: Sequence[Draft]) -> dict[int, Vector]:
+        """Embeds the sound drafts of a batch in one call; without it each is embedded, or fails, on its own."""
+        sound = [number for number, draft in enumerate(drafts) if _is_sound(draft)]
+        try:
+            return dict(zip(sound, self.decider.embed([drafts[number] for number in sound]), strict=True)) if sound else {}
+        except TributaryError:
+            return {}
+
+    def _shown(self, principal: Principal, lesson_id: UUID) -> Lesson:
+        """Returns a lesson as it stands; raises NotFound for none, and for a held back one of somebody else's."""
         shown = rows.document(
             self.database.value(
                 statement("recall", "show"),
@@ -91,104 +229,29 @@ class Learner:
             )
         )
         known = rows.lesson(shown["lesson"])
-        if known.believed and lapsed(known, at=self.now()):
-            raise WrongStanding("the lesson has lapsed: its validity is over or nobody confirmed it for too long; learn it anew")
-        reply = rows.document(
-            self.database.value(
-                statement("learn", "reinforce"),
-                {
-                    "tribe_id": principal.tribe_id,
-                    "agent_id": principal.agent_id,
-                    "lesson_id": lesson_id,
-                    "key": admitted.key,
-                    "digest": admitted.digest,
-                },
-            )
-        )
-        result = reinforced(reply)
-        log.event(Event.REINFORCED, lesson=show(Prefix.LESSON, lesson_id), outcome=result.outcome.value, tick=result.tick)
-        return result
-
-    def _proposal(self, principal: Principal, draft: Draft, *, lesson_id: UUID, key: str, digest: bytes) -> Proposal:
-        profile = self.profiles.get(principal.tribe_id)
-        finding = self._screened(draft)
-        text = embedded_text(draft)
-        return Proposal(
-            principal=principal,
-            draft=draft,
-            lesson_id=lesson_id,
-            decision_id=new_id(),
-            key=key,
-            request_digest=digest,
-            content_hash=content_hash(draft, secret=profile.secret),
-            subject_key=subject_key(draft.subject),
-            terms=terms_of(text),
-            space_id=profile.space_id,
-            embedding=as_text(self.embedder.embed([text])[0]),
-            screening=finding,
-        )
-
-    def _learn(self, proposal: Proposal, deadline: Deadline) -> Learned:
-        reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
-        bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
-        held_back = None
-        if reasons := proposal.screening.reasons:
-            held_back = Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")
-        return self._commit(proposal, reading, bench, deadline, fixed=held_back)
+        if known.status is Status.QUARANTINED and principal.agent_id != known.agent_id and principal.role is not Role.CURATOR:
+            raise NotFound
+        return known
 
     def _settled(self, tribe_id: UUID, pending: rows.Document) -> bool:
         """Settles one lesson; one that cannot be settled now must not keep the others waiting."""
         lesson = rows.lesson(pending["lesson"])
         author = Principal(tribe_id=tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(pending["role"]))
         key = f"{SERVER_KEY}settle:{lesson.lesson_id.hex}"
+        digest = request_digest("settle", {"lesson": lesson.lesson_id.hex})
         try:
-            proposal = self._proposal(
-                author, draft_of(lesson), lesson_id=lesson.lesson_id, key=key, digest=request_digest(lesson.lesson_id)
-            )
-            return not self._learn(replace(proposal, settles=True), Deadline.after(None)).replayed
+            document = self.reconsider(author, lesson, Stored(stands=Status.PENDING), key=key, digest=digest, deadline_s=None)
+            return not document["replayed"]
         except TributaryError as error:
             log.event(
                 Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=show(Prefix.LESSON, lesson.lesson_id)
             )
             return False
 
-    def _screened(self, draft: Draft) -> ScreenFinding:
-        try:
-            return self.screen.screen(screened_fields(draft))
-        except Exception as error:  # a screen that cannot run, for whatever reason, must not let anything through
-            level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
-            log.event(Event.SCREEN_UNAVAILABLE, level=level, error=error, screen=self.screen.version)
-            return ScreenFinding(screen=self.screen.version, reasons=("screen_unavailable",))
 
-    def _commit(
-        self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline, *, fixed: Plan | None = None
-    ) -> Learned:
-        """Judges, plans and commits until nothing relevant was committed in between."""
-        for replans in range(REPLANS):
-            replace(proposal.principal, role=reading.role).require(Role.WRITER)
-            plan = fixed or self._plan(proposal, reading, bench, deadline)
-            outcome = commit(self.database, replace(proposal, replans=replans), reading, bench, plan)
-            if not isinstance(outcome, Refused):
-                result = learned(outcome)
-                log.event(
-                    Event.LEARNED,
-                    lesson=show(Prefix.LESSON, result.lesson.lesson_id) if result.lesson else None,
-                    outcome=result.outcome.value,
-                    tick=result.tick,
-                    candidates=len(reading.candidates),
-                    replans=replans,
-                )
-                return result
-            log.event(Event.LEARN_REPLANNED, changed=len(outcome.changed), fresh=len(outcome.fresh), tick=outcome.tick)
-            if not outcome.serving:
-                self.profiles.forget(proposal.principal.tribe_id)
-                raise Overloaded("the tribe began to serve from another embedding space; try again")
-            reading = reading.after(outcome)
-        raise Overloaded
-
-    def _plan(self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline) -> Plan:
-        writer = replace(proposal.principal, role=reading.role)
-        judged = bench.judge_all(reading.candidates, deadline)
-        if judged is None:
-            return Plan(outcome=Outcome.PENDING, reason="kept unjudged: the deadline passed before every candidate was judged")
-        return plan_outcome(proposal.draft, writer, reading.policy, judged, at=reading.at)
+def _is_sound(draft: Draft) -> bool:
+    try:
+        check_draft(draft)
+    except InvalidRequest:
+        return False
+    return True

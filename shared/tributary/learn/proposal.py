@@ -3,19 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
-from tributary.core.decision import ScreenFinding
-from tributary.core.lesson import Draft
-from tributary.core.outcome import Candidate, Policy
+from tributary.core.curation import Ending
+from tributary.core.decision import ScreenFinding, VerdictKind
+from tributary.core.lesson import Draft, Status
+from tributary.core.outcome import Asked, Candidate
+from tributary.core.policy import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolution:
+    """A curator's word that ends a dispute. `seen_tick` is when it was looked at: what came into it later is not decided."""
+
+    dispute_id: UUID
+    ending: Ending
+    rationale: str | None
+    seen_tick: int | None
+
+    def document(self) -> dict[str, object]:
+        return {
+            "dispute_id": str(self.dispute_id),
+            "ending": self.ending.value,
+            "rationale": self.rationale,
+            "seen_tick": self.seen_tick,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """A lesson that is stored already and is given another standing.
+
+    stands      the status that it must still have when that is committed
+    actor       who asks for it, with the role that this needs; None when a worker settles it
+    resolution  the dispute that this ends
+    forced      verdicts that are not asked for: what a curator said of pairs, or earlier verdicts
+    reviews     cases for the review queue that come of it
+    """
+
+    stands: Status
+    actor: Principal | None = None
+    resolution: Resolution | None = None
+    forced: Mapping[UUID, VerdictKind] = field(default_factory=dict)
+    reviews: tuple[Mapping[str, object], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """All of a learn that does not depend on what the tribe believes. `embedding` is pgvector's text form."""
+    """All of a learn that does not depend on what the tribe believes. `embedding` is pgvector's text form.
+
+    `principal` is the lesson's author, with the role that the outcome is derived for.
+    """
 
     principal: Principal
     draft: Draft
@@ -29,9 +70,27 @@ class Proposal:
     space_id: int
     embedding: str
     screening: ScreenFinding
-    settles: bool = False
-    """The lesson is stored already, as pending."""
+    stored: Stored | None = None
+    """None when the lesson is new."""
+    contests: UUID | None = None
+    """The believed lesson that this one speaks against, whatever a judge says."""
     replans: int = 0
+
+    @property
+    def asked(self) -> Asked:
+        resolution = self.stored.resolution if self.stored else None
+        return Asked(ending=resolution.ending if resolution else None, contests=self.contests)
+
+    @property
+    def actor(self) -> Principal:
+        return (self.stored.actor if self.stored else None) or self.principal
+
+    @property
+    def needs(self) -> Role | None:
+        """The role that the actor must have when it is committed; None for a worker, which has none."""
+        if self.stored is None:
+            return Role.WRITER
+        return None if self.stored.actor is None else Role.CURATOR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +108,10 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What was read at one tick. `farthest` is the distance of the farthest vector candidate, None when they were too few."""
+    """What was read at one tick. `farthest` is the distance of the farthest vector candidate, None when they were too few.
+
+    `opponents` are the believed lessons that earlier verdicts made rivals of the stored lesson.
+    """
 
     tick: int
     at: datetime
@@ -58,6 +120,7 @@ class Reading:
     rare: tuple[str, ...]
     farthest: float | None
     candidates: Mapping[UUID, Candidate]
+    opponents: frozenset[UUID] = frozenset()
 
     def after(self, refused: Refused) -> Reading:
         """Returns this reading brought forward to the tick at which a commit was refused."""

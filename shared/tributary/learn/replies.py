@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from tributary.core.curation import Ending, Resolved
 from tributary.core.decision import Learned, Outcome, Reinforced
 from tributary.store import rows
 
@@ -18,6 +19,25 @@ def learned(document: rows.Document) -> Learned:
         challenges=tuple(UUID(one) for one in reply["challenges"]),
         reason=reply["reason"],
         decision_id=UUID(reply["decision_id"]),
+        tick=reply["tick"],
+        replayed=document["replayed"],
+        precedent=rows.uuid_or_none(reply["precedent"]),
+    )
+
+
+def resolved(document: rows.Document) -> Resolved:
+    reply = document["reply"]
+    return Resolved(
+        resolved=UUID(reply["resolved"]),
+        ending=Ending(reply["ending"]),
+        outcome=None if reply["outcome"] is None else Outcome(reply["outcome"]),
+        lesson=rows.lesson(document["lesson"]),
+        replaced=tuple(UUID(one) for one in reply["replaced"]),
+        retired=tuple(UUID(one) for one in reply["retired"]),
+        dispute_id=rows.uuid_or_none(reply["dispute_id"]),
+        challenges=tuple(UUID(one) for one in reply["challenges"]),
+        reason=reply["reason"],
+        decision_id=rows.uuid_or_none(reply["decision_id"]),
         tick=reply["tick"],
         replayed=document["replayed"],
     )

@@ -1,7 +1,19 @@
-"""recall: plan -> search -> score -> receipt; and listings of lessons."""
+"""recall: plan -> search -> score -> receipt; and the listings."""
 
-from tributary.recall.listing import Reader
+from tributary.recall.citing import cited_receipt
+from tributary.recall.listing import Reader, check_limit, cursor, listing_receipt, parse_cursor
 from tributary.recall.pipeline import Recaller
 from tributary.recall.signing import Signer
+from tributary.recall.stopwatch import Stopwatch
 
-__all__ = ["Reader", "Recaller", "Signer"]
+__all__ = [
+    "Reader",
+    "Recaller",
+    "Signer",
+    "Stopwatch",
+    "check_limit",
+    "cited_receipt",
+    "cursor",
+    "listing_receipt",
+    "parse_cursor",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +12,7 @@ from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import shown_confidence
 from tributary.core.errors import InvalidRequest, NotFound
-from tributary.core.ids import new_id
+from tributary.core.ids import Prefix, new_id
 from tributary.core.lesson import Lesson, Status
 from tributary.core.limits import RECALL_LIMIT, check_aware
 from tributary.core.ranking import DIGITS, VERSION
@@ -44,10 +45,9 @@ class Reader:
     ) -> Listing:
         """Returns a page, newest first; `status` None lists every status. Raises InvalidRequest."""
         principal.require(Role.CURATOR if status is Status.QUARANTINED else Role.READER)
-        if not 1 <= limit <= RECALL_LIMIT:
-            raise InvalidRequest("limit", f"must be from 1 to {RECALL_LIMIT}")
+        check_limit(limit)
         check_as_of(as_of)
-        before_tick, before_id = _parse_cursor(before)
+        before_tick, before_id = parse_cursor(before)
         tick, instant = tick_and_instant(as_of)
         watch = Stopwatch()
         with watch.stage("database"):
@@ -74,8 +74,8 @@ class Reader:
         return Listing(
             lessons=lessons,
             confidences=_confidences(lessons, at),
-            next_before=None if last is None else f"{last.learned.tick}.{last.lesson_id.hex}",
-            receipt=self._receipt(principal, found, filters, lessons, watch),
+            next_before=None if last is None else cursor(last.learned.tick, last.lesson_id),
+            receipt=listing_receipt(self.signer, principal, found, filters, [one.lesson_id for one in lessons], watch),
         )
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
@@ -104,37 +104,52 @@ class Reader:
             lesson=lesson,
             confidence=_confidences((lesson,), rows.moment(found["at"]))[0],
             challenges=rows.challenges(found["challenges"], lesson_id),
-            receipt=self._receipt(principal, found, {"as_of": _shown(as_of)}, (lesson,), watch),
+            receipt=listing_receipt(self.signer, principal, found, {"as_of": _shown(as_of)}, [lesson.lesson_id], watch),
         )
 
-    def _receipt(
-        self,
-        principal: Principal,
-        found: rows.Document,
-        filters: dict[str, object],
-        lessons: tuple[Lesson, ...],
-        watch: Stopwatch,
-    ) -> Receipt:
-        searched = Searched(tribe=principal.tribe_id, tick=found["tick"], at=rows.moment(found["at"]), settled=found["settled"])
-        more = (Exclusion(rule="over_limit", count=1),) if found.get("more") else ()
-        return self.signer.sign(
-            Receipt(
-                receipt_id=new_id(),
-                searched=(searched,),
-                query_digest=None,
-                filters=filters,
-                paths=(SearchPath.LISTING,),
-                space=None,
-                floor=None,
-                considered=len(lessons) + len(more),
-                excluded=more,
-                hits=tuple(ScoredHit(lesson_id=one.lesson_id, score=0.0, similarity=None, terms={}) for one in lessons),
-                coverage=Coverage.COMPLETE,
-                causes=(),
-                ranking=VERSION,
-                ms=watch.ms,
-            )
+
+def listing_receipt(
+    signer: Signer,
+    principal: Principal,
+    found: rows.Document,
+    filters: Mapping[str, object],
+    shown: Sequence[UUID],
+    watch: Stopwatch,
+    *,
+    prefix: Prefix = Prefix.LESSON,
+) -> Receipt:
+    """Returns the signed receipt of a page. `found` holds tick, at, settled and more; `shown` are the ids on the page."""
+    searched = Searched(tribe=principal.tribe_id, tick=found["tick"], at=rows.moment(found["at"]), settled=found["settled"])
+    more = (Exclusion(rule="over_limit", count=1),) if found.get("more") else ()
+    return signer.sign(
+        Receipt(
+            receipt_id=new_id(),
+            searched=(searched,),
+            query_digest=None,
+            filters=filters,
+            paths=(SearchPath.LISTING,),
+            space=None,
+            floor=None,
+            considered=len(shown) + len(more),
+            excluded=more,
+            hits=tuple(ScoredHit(lesson_id=one, score=0.0, similarity=None, terms={}, prefix=prefix) for one in shown),
+            coverage=Coverage.COMPLETE,
+            causes=(),
+            ranking=VERSION,
+            ms=watch.ms,
         )
+    )
+
+
+def check_limit(limit: int) -> None:
+    """Raises InvalidRequest for a page of no rows or of too many."""
+    if not 1 <= limit <= RECALL_LIMIT:
+        raise InvalidRequest("limit", f"must be from 1 to {RECALL_LIMIT}")
+
+
+def cursor(tick: int, last: UUID) -> str:
+    """Returns where the page after the one that ends with `last` begins."""
+    return f"{tick}.{last.hex}"
 
 
 def check_as_of(as_of: int | datetime | None) -> None:
@@ -145,7 +160,8 @@ def check_as_of(as_of: int | datetime | None) -> None:
         raise InvalidRequest("as_of", "must be a tick of this tribe or a time with offset")
 
 
-def _parse_cursor(before: str | None) -> tuple[int | None, UUID | None]:
+def parse_cursor(before: str | None) -> tuple[int | None, UUID | None]:
+    """Returns the tick and id of a cursor; raises InvalidRequest for a text that is none."""
     if before is None:
         return None, None
     match = _CURSOR.fullmatch(before)

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -14,9 +15,22 @@ from tributary.core.receipt import Receipt
 from tributary.store import Database, statement
 
 
-def canonical(receipt: Receipt) -> bytes:
-    """Returns the bytes that are signed: the receipt's document as JSON with sorted keys and no blanks, in UTF-8."""
-    return json.dumps(receipt.document(), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+def canonical(document: Mapping[str, object]) -> bytes:
+    """Returns the bytes that are signed: the receipt's document as JSON with sorted keys and no blanks, in UTF-8.
+
+    Whole numbers are written without a fraction: on its way through a caller's JSON library 1.0 may have become 1.
+    """
+    return json.dumps(_plain(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
 
 
 class Signer:
@@ -31,7 +45,23 @@ class Signer:
         """Returns the receipt with its key's id and signature."""
         key_id, secret = self._newest()
         named = replace(receipt, key=key_id)
-        return replace(named, signature=hmac.digest(secret, canonical(named), hashlib.sha256).hex())
+        return replace(named, signature=hmac.digest(secret, canonical(named.document()), hashlib.sha256).hex())
+
+    def signed(self, document: Mapping[str, object]) -> bool:
+        """Tells whether this is a receipt as it was signed, by a key that is in use or was retired since."""
+        unsigned = {name: value for name, value in document.items() if name != "signature"}
+        key_id, signature = document.get("key"), document.get("signature")
+        if not isinstance(key_id, str) or not isinstance(signature, str):
+            return False
+        found = self._database.rows(statement("recall", "signing_key_named"), {"key_id": key_id})
+        if not found:
+            return False
+        (secret,) = cast(tuple[bytes], found[0])
+        try:
+            expected = hmac.digest(secret, canonical(unsigned), hashlib.sha256).hex()
+        except (TypeError, ValueError):  # no JSON that a receipt could be
+            return False
+        return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
 
     def _newest(self) -> tuple[str, bytes]:
         with self._lock:

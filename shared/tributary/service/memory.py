@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -15,8 +15,9 @@ from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated
 from tributary.core.lesson import Draft, Status
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
-from tributary.learn import Learner
-from tributary.recall import Reader, Recaller
+from tributary.curate import Curator, Desk
+from tributary.learn import Attempt, Learner
+from tributary.recall import Reader, Recaller, Signer, cited_receipt
 from tributary.store import Database, check_level, statement
 
 
@@ -26,8 +27,13 @@ class Memory:
 
     database: Database
     learner: Learner
+    curate: Curator
+    """What curators, and authors of their own lessons, do besides learning."""
+    desk: Desk
+    """What curators look through."""
     recaller: Recaller
     reader: Reader
+    signer: Signer
     warm_up: Callable[[], None]
     on_close: Callable[[], None]
 
@@ -51,14 +57,52 @@ class Memory:
         self.warm_up()
 
     def learn(
-        self, principal: Principal, draft: Draft, *, idempotency_key: str | None = None, deadline_s: float | None = None
+        self,
+        principal: Principal,
+        draft: Draft,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
     ) -> Learned:
         """Learns a lesson and tells what became of it (`learn.Learner.learn`)."""
-        return self.learner.learn(principal, draft, idempotency_key=idempotency_key, deadline_s=deadline_s)
+        return self.learner.learn(principal, draft, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
 
-    def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced:
-        """Counts the agent as one more that found the lesson true."""
-        return self.learner.reinforce(principal, lesson_id, idempotency_key=idempotency_key)
+    def learn_all(
+        self,
+        principal: Principal,
+        drafts: Sequence[Draft],
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
+    ) -> list[Attempt]:
+        """Learns lessons one after another; one that fails does not sink the others (`learn.Learner.learn_all`)."""
+        return self.learner.learn_all(principal, drafts, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
+
+    def contest(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        draft: Draft,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Learned:
+        """Learns what speaks against a believed lesson (`learn.Learner.contest`)."""
+        return self.learner.contest(principal, lesson_id, draft, idempotency_key=idempotency_key, deadline_s=deadline_s)
+
+    def reinforce(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        *,
+        idempotency_key: str | None = None,
+        receipt: Mapping[str, object] | None = None,
+    ) -> Reinforced:
+        """Counts the agent as one more that found the lesson true; `receipt` is the document of the recall that served it."""
+        served_by = None if receipt is None else cited_receipt(self.signer, principal, lesson_id, receipt)
+        return self.learner.reinforce(principal, lesson_id, idempotency_key=idempotency_key, served_by=served_by)
 
     def settle_pending(self) -> int:
         """Settles what was kept as pending, in every tribe; returns how many lessons. For workers, not for callers."""

@@ -79,6 +79,10 @@ class Settings(BaseSettings):
     embedder_model: str | None = Field(default=None, description="Model id or folder for sentence-transformers.")
     embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one embedding.")
     exact_limit: int = Field(default=10_000, ge=0, le=10_000_000, description="Lessons up to which a tribe is searched exactly.")
+    writes_per_minute: int = Field(
+        default=600, ge=1, le=10_000_000, description="Writes a minute that one agent may go on with; as many may come at once."
+    )
+    writes_per_day: int = Field(default=200_000, ge=1, le=10_000_000_000, description="Writes of one tribe on a day (UTC).")
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
     log_format: Literal["text", "json"] = Field(default="text", description="Form of log lines.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least severity that is logged.")

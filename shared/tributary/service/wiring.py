@@ -8,10 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tributary.access import Admission, Pace
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Embedder, Judge, Screen
-from tributary.learn import Learner
+from tributary.curate import Curator, Desk
+from tributary.learn import Decider, Learner
 from tributary.recall import Reader, Recaller, Signer
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings
@@ -47,17 +49,24 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     embedder = given.embedder or _embedder(settings)
     profiles = Profiles(database, embedder)
     signer = Signer(database)
+    screen = given.screen or _screen()
+    pace = Pace(writes_per_minute=settings.writes_per_minute, writes_per_day=settings.writes_per_day)
+    admission = Admission(database=database, pace=pace, now=given.now)
+    decider = Decider(
+        database=database,
+        embedder=embedder,
+        judge=given.judge or _judge(),
+        screen=screen,
+        profiles=profiles,
+        exact_limit=settings.exact_limit,
+    )
+    learner = Learner(database=database, admission=admission, decider=decider, now=given.now)
     return Memory(
         database=database,
-        learner=Learner(
-            database=database,
-            embedder=embedder,
-            judge=given.judge or _judge(),
-            screen=given.screen or _screen(),
-            profiles=profiles,
-            now=given.now,
-            exact_limit=settings.exact_limit,
-        ),
+        learner=learner,
+        curate=Curator(database=database, admission=admission, learner=learner, screen=screen),
+        desk=Desk(database=database, signer=signer, now=given.now),
+        signer=signer,
         recaller=Recaller(
             database=database,
             embedder=embedder,

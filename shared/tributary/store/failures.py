@@ -15,6 +15,7 @@ from tributary.core.errors import (
     NotFound,
     NotMigrated,
     Overloaded,
+    RateLimited,
     TributaryError,
     Unavailable,
     WrongStanding,
@@ -48,9 +49,11 @@ def translate(error: psycopg.Error) -> TributaryError:  # noqa: PLR0911  (a tabl
         case "TB409":
             return IdempotencyConflict()
         case "TB410":
-            return WrongStanding(f"{said}; only a believed lesson can be confirmed")
+            return WrongStanding(said)
         case "TB422":
             return InvalidRequest("as_of", said)
+        case "TB429":
+            return RateLimited(said, retry_after_s=int(error.diag.message_detail or 1))
         case "57014" | "55P03" | "40001" | "40P01":
             return Overloaded()
     if state in _NOT_MIGRATED:

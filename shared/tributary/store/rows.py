@@ -8,6 +8,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from tributary.core.agent import Role
+from tributary.core.curation import Rejection
 from tributary.core.decision import Challenge
 from tributary.core.errors import Forbidden, NotFound
 from tributary.core.lesson import Evidence, How, Instant, Kind, Lesson, Source, Status
@@ -84,6 +85,7 @@ def candidate(row: Document) -> Candidate:
         confirmed_by_writer=row["confirmed_by_writer"],
         dispute_id=uuid_or_none(row["dispute_id"]),
         opponents=frozenset(map(uuid, row["opponents"])),
+        rejected_as=None if row["rejected_as"] is None else Rejection(row["rejected_as"]),
     )
 
 

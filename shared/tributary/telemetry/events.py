@@ -18,6 +18,7 @@ class Event(StrEnum):
     LEARN_REPLAYED = "learn.replayed"
     SETTLE_FAILED = "settle.failed"
     REINFORCED = "reinforce.committed"
+    CURATED = "curate.committed"
     RECALLED = "recall.answered"
     RECALL_DEGRADED = "recall.degraded"
     JUDGE_UNAVAILABLE = "judge.unavailable"

@@ -7,6 +7,11 @@ SELECT tributary.authenticate_v1(%(token_hash)s)
 INSERT INTO tributary.audit (tribe_id, audit_id, agent_id, action, code, detail)
 VALUES (%(tribe_id)s, %(audit_id)s, %(agent_id)s, %(action)s, %(code)s, %(detail)s) ON CONFLICT DO NOTHING
 
+-- name: admit
+-- Lets one write in: the first reply to its key, or its count against the agent's pace and the tribe's day.
+SELECT tributary.admit_v1(
+    %(tribe_id)s, %(agent_id)s, %(key)s, %(digest)s, %(operation)s, %(per_minute)s, %(per_day)s, %(now)s)
+
 -- name: ping
 -- Whether the database answers and its schema serves this code.
 SELECT oldest_code FROM tributary.schema_requirement

@@ -1,12 +1,8 @@
--- name: replay
--- The first reply to this idempotency key, if there was one.
-SELECT tributary.replay_v1(%(tribe_id)s, %(agent_id)s, %(key)s, %(digest)s)
-
 -- name: read
 -- Candidates of a new lesson, and what its outcome depends on besides them.
 SELECT tributary.learn_read_v1(
     %(tribe_id)s, %(agent_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(subject_key)s, %(content_hash)s, %(near)s,
-    %(subject_limit)s, %(by_terms)s, %(rare)s, %(cap)s, %(exact_limit)s)
+    %(subject_limit)s, %(by_terms)s, %(rare)s, %(cap)s, %(exact_limit)s, %(also)s)
 
 -- name: commit
 -- The learn's one commit, under the gate.
@@ -22,4 +18,4 @@ SELECT tributary.pending_lessons_v1(%(tribe_id)s, %(limit)s)
 
 -- name: reinforce
 -- A confirmation's one commit, under the gate.
-SELECT tributary.reinforce_v1(%(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(key)s, %(digest)s)
+SELECT tributary.reinforce_v1(%(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(details)s, %(key)s, %(digest)s)

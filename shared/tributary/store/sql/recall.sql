@@ -16,3 +16,7 @@ SELECT tributary.show_lesson_v1(%(tribe_id)s, %(lesson_id)s, %(tick)s, %(instant
 -- name: signing_key
 -- The newest key that receipts are signed with.
 SELECT key_id, secret FROM tributary.signing_key WHERE retired_at IS NULL ORDER BY created_at DESC, key_id DESC LIMIT 1
+
+-- name: signing_key_named
+-- A key that a receipt says it was signed with, retired or not.
+SELECT secret FROM tributary.signing_key WHERE key_id = %(key_id)s

@@ -7,14 +7,17 @@
 --          │          ├─ rival                           which two may never both be believed
 --          │          └─ dispute ── dispute_about        what is open against it
 --          ├─ decision, idempotency, audit     what was asked and answered
+--          ├─ review                           what a golden set might learn from (15_curation.sql)
+--          ├─ pace, tribe_day                  how fast an agent and how much a tribe writes (15_curation.sql)
 --          └─ tribe_space ── space             where its vectors live (spaces are global)
 --   signing_key, schema_requirement            global
 --
 -- Lock order: the gate (the tribe's row) first, then lesson, lesson_vector, counters. Nothing else is locked before the gate.
 -- Tables that are written outside of the gate have no foreign key to tribe: it would put multixacts on its hot row.
 --
---   pending ──► active ──► superseded | retired | evicted ──► erased
---   disputed ──► active        quarantined ──► (released: a new learn) | retired
+--   pending | disputed ──► active ──► superseded | retired | evicted
+--   quarantined ──► pending | disputed | active (released: learned as its author) | retired
+--   pending | disputed ──► retired        any ──► erased
 CREATE TABLE tributary.tribe (
     tribe_id        uuid PRIMARY KEY,
     name            text NOT NULL UNIQUE,
@@ -52,6 +55,7 @@ CREATE TABLE tributary.token (
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
     expires_at  timestamptz NOT NULL,
     revoked_at  timestamptz,
+    last_used_at timestamptz, -- to the minute: a use within a minute of the last one is not written down
     PRIMARY KEY (tribe_id, token_id),
     FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent
 );
@@ -106,6 +110,7 @@ CREATE TABLE tributary.lesson (
     deactivated_tick  bigint,
     deactivated_at    timestamptz,
     superseded_by     uuid,
+    rejected_as       text CHECK (rejected_as IN ('wrong', 'injection')), -- by a curator; the same is not silently believed again
     PRIMARY KEY (tribe_id, lesson_id),
     FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent,
     UNIQUE (tribe_id, lesson_id, believed),
@@ -128,11 +133,17 @@ CREATE TABLE tributary.lesson (
             WHEN status = 'superseded' THEN deactivated_tick IS NOT NULL AND superseded_by IS NOT NULL
             ELSE (activated_tick IS NULL) = (deactivated_tick IS NULL)
         END),
-    CONSTRAINT lesson_successor_status CHECK (superseded_by IS NULL OR status IN ('superseded', 'erased'))
+    CONSTRAINT lesson_successor_status CHECK (superseded_by IS NULL OR status IN ('superseded', 'erased')),
+    CONSTRAINT lesson_rejected_status CHECK (rejected_as IS NULL OR status IN ('superseded', 'retired', 'erased'))
 );
 CREATE UNIQUE INDEX lesson_believed_content ON tributary.lesson (tribe_id, content_hash) WHERE believed;
 CREATE INDEX lesson_subject ON tributary.lesson (tribe_id, subject_key, lesson_id) WHERE subject_key IS NOT NULL;
-CREATE INDEX lesson_open ON tributary.lesson (tribe_id, lesson_id) WHERE status IN ('pending', 'disputed');
+-- what is not believed and yet bears on what a new lesson comes to
+CREATE INDEX lesson_open ON tributary.lesson (tribe_id, lesson_id)
+    WHERE status IN ('pending', 'disputed') OR rejected_as IS NOT NULL;
+-- by the same words: what a curator rejected, and tombstones
+CREATE INDEX lesson_refused_content ON tributary.lesson (tribe_id, content_hash) WHERE rejected_as IS NOT NULL OR status = 'erased';
+CREATE INDEX lesson_held ON tributary.lesson (tribe_id, learned_tick DESC) WHERE status = 'quarantined';
 -- No lesson_id in it: a generic plan, which knows an average tribe only, would look lessons up by scanning it whole.
 CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC);
 
@@ -163,7 +174,8 @@ CREATE TABLE tributary.lesson_event (
     seq          smallint NOT NULL, -- order within the tick
     lesson_id    uuid NOT NULL,
     event        text NOT NULL CHECK (event IN
-                 ('learned', 'pended', 'disputed', 'quarantined', 'reinforced', 'superseded', 'retired', 'challenged')),
+                 ('learned', 'pended', 'disputed', 'quarantined', 'reinforced', 'superseded', 'retired', 'evicted', 'erased',
+                  'challenged', 'cleared')),
     status       text NOT NULL, -- the lesson's, after the event
     agent_id     uuid NOT NULL,
     decision_id  uuid,
@@ -209,18 +221,27 @@ CREATE TABLE tributary.dispute (
     kind         text NOT NULL CHECK (kind IN ('conflict', 'unsure')),
     lesson_id    uuid NOT NULL, -- the contender
     decision_id  uuid NOT NULL,
+    precedent    uuid, -- the lesson that a curator rejected when the same was said before
     state        text NOT NULL CHECK (state IN ('open', 'settled')),
     opened_tick  bigint NOT NULL,
     opened_at    timestamptz NOT NULL,
     closed_tick  bigint,
     closed_at    timestamptz,
+    ending       text CHECK (ending IN ('accepted', 'rejected', 'both_stand', 'moot')), -- moot: it lost its point by other changes
+    closed_by    uuid,
+    rationale    text CHECK (octet_length(rationale) BETWEEN 1 AND 8192),
     PRIMARY KEY (tribe_id, dispute_id),
     FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson,
+    FOREIGN KEY (tribe_id, precedent) REFERENCES tributary.lesson,
+    CONSTRAINT dispute_ending CHECK (
+        (state = 'open') = (ending IS NULL) AND (closed_by IS NULL) = (ending IS NULL OR ending = 'moot')
+        AND (rationale IS NULL OR closed_by IS NOT NULL)),
     CONSTRAINT dispute_interval CHECK (
         (state = 'open') = (closed_tick IS NULL) AND (closed_tick IS NULL) = (closed_at IS NULL) AND closed_tick > opened_tick)
 );
 CREATE INDEX dispute_lesson ON tributary.dispute (tribe_id, lesson_id);
-CREATE INDEX dispute_open ON tributary.dispute (tribe_id, dispute_id) WHERE state = 'open';
+CREATE INDEX dispute_open ON tributary.dispute (tribe_id, opened_tick DESC, dispute_id) WHERE state = 'open';
+CREATE INDEX dispute_newest ON tributary.dispute (tribe_id, opened_tick DESC, dispute_id);
 
 CREATE TABLE tributary.dispute_about (
     tribe_id    uuid NOT NULL,
@@ -238,7 +259,8 @@ CREATE TABLE tributary.decision (
     decision_id  uuid NOT NULL,
     tick         bigint NOT NULL,
     at           timestamptz NOT NULL,
-    agent_id     uuid NOT NULL,
+    agent_id     uuid NOT NULL, -- for whom it was decided: the writer
+    actor_id     uuid NOT NULL, -- who asked for it: the writer, or the curator who released or resolved
     lesson_id    uuid NOT NULL, -- the lesson that stands for what was said
     draft        jsonb,         -- what was said, only when no lesson of its own holds it
     judged_tick  bigint NOT NULL,
@@ -248,9 +270,13 @@ CREATE TABLE tributary.decision (
     screening    jsonb NOT NULL,
     outcome      text NOT NULL,
     reason       text NOT NULL,
+    unjudged     boolean NOT NULL DEFAULT false, -- a model was missing: the gardener asks again
     PRIMARY KEY (tribe_id, decision_id),
     FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson
 );
+CREATE INDEX decision_newest ON tributary.decision (tribe_id, tick DESC, decision_id);
+CREATE INDEX decision_lesson ON tributary.decision (tribe_id, lesson_id);
+CREATE INDEX decision_unjudged ON tributary.decision (tribe_id, decision_id) WHERE unjudged;
 
 CREATE TABLE tributary.idempotency (
     tribe_id        uuid NOT NULL,

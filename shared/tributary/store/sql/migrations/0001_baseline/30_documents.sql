@@ -93,6 +93,7 @@ RETURNS json LANGUAGE sql STABLE AS $$
         'dispute_id', (SELECT d.dispute_id FROM tributary.dispute d
                        WHERE d.tribe_id = p_tribe AND d.lesson_id = n.lesson_id AND d.kind = 'conflict' AND d.state = 'open'
                        LIMIT 1),
+        'rejected_as', (SELECT l.rejected_as FROM tributary.lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = n.lesson_id),
         'opponents', ARRAY(SELECT CASE WHEN r.a = n.lesson_id THEN r.b ELSE r.a END FROM tributary.rival r
                            WHERE r.tribe_id = p_tribe AND (r.a = n.lesson_id AND r.b_on OR r.b = n.lesson_id AND r.a_on)))
         ORDER BY n.lesson_id), '[]')

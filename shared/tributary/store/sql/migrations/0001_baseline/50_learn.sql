@@ -3,9 +3,11 @@
 -- Candidates of a new lesson at one tick, from three sides, and what the outcome will depend on besides them.
 --   p_near, p_subject_limit, p_by_terms   how many each side may bring
 --   p_rare, p_cap                         how many of the rarest terms count, and how many holders make a term common
+--   p_also                                lessons that are candidates whatever the sides bring: the one contested, or settled
 CREATE FUNCTION tributary.learn_read_v1(
     p_tribe uuid, p_agent uuid, p_space integer, p_vector text, p_terms text[], p_subject_key text, p_hash bytea,
-    p_near integer, p_subject_limit integer, p_by_terms integer, p_rare integer, p_cap integer, p_exact_limit bigint)
+    p_near integer, p_subject_limit integer, p_by_terms integer, p_rare integer, p_cap integer, p_exact_limit bigint,
+    p_also uuid[])
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_generic_plan -- all but nearest_v1, which plans its own query, look up by key
@@ -30,7 +32,8 @@ BEGIN
          ORDER BY l.lesson_id DESC LIMIT p_subject_limit)
         UNION ALL
         (SELECT l.lesson_id FROM lesson l
-         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key AND l.status IN ('pending', 'disputed')
+         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key
+           AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL)
          ORDER BY l.lesson_id DESC LIMIT p_near)
         UNION ALL
         (SELECT x.lesson_id FROM lesson_term x JOIN lesson l USING (tribe_id, lesson_id)
@@ -38,15 +41,20 @@ BEGIN
          GROUP BY x.lesson_id ORDER BY count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
         UNION ALL
         (SELECT x.lesson_id FROM lesson_term x JOIN lesson l USING (tribe_id, lesson_id)
-         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND l.status IN ('pending', 'disputed')
+         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL)
          GROUP BY x.lesson_id ORDER BY count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
         UNION ALL
         -- what is not believed yet has no place in the index of believed vectors; there are few of them
         (SELECT l.lesson_id FROM lesson l JOIN lesson_vector v USING (tribe_id, lesson_id)
-         WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed') AND v.space_id = p_space
+         WHERE l.tribe_id = p_tribe AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL) AND v.space_id = p_space
          ORDER BY v.embedding <=> vector LIMIT p_near)
         UNION ALL
         (SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.content_hash = p_hash AND l.believed)
+        UNION ALL
+        (SELECT l.lesson_id FROM lesson l
+         WHERE l.tribe_id = p_tribe AND l.content_hash = p_hash AND l.rejected_as IS NOT NULL AND l.status <> 'erased')
+        UNION ALL
+        SELECT unnest(p_also)
     ) s;
     -- what speaks against a candidate may speak against the new lesson, too
     found_ids := found_ids || ARRAY(
@@ -128,7 +136,7 @@ DECLARE
     fresh_ids uuid[];
 BEGIN
     SELECT array_agg(DISTINCT e.lesson_id) INTO touched FROM lesson_event e
-    WHERE e.tribe_id = tribe AND e.tick > (p ->> 'read_tick')::bigint AND e.tick <= p_clock AND e.event <> 'reinforced';
+    WHERE e.tribe_id = tribe AND e.tick > (p ->> 'read_tick')::bigint AND e.tick <= p_clock AND e.event NOT IN ('reinforced', 'cleared');
     IF touched IS NULL THEN
         RETURN;
     END IF;
@@ -140,8 +148,8 @@ BEGIN
     FROM lesson l
     LEFT JOIN lesson_vector v ON v.tribe_id = tribe AND v.space_id = space AND v.lesson_id = l.lesson_id
     WHERE l.tribe_id = tribe AND l.lesson_id = ANY (touched) AND l.lesson_id <> ALL (judged)
-      AND l.lesson_id <> (p #>> '{lesson,lesson_id}')::uuid -- itself, when it is a pending lesson being settled
-      AND l.status IN ('active', 'pending', 'disputed')
+      AND l.lesson_id <> (p #>> '{lesson,lesson_id}')::uuid -- itself, when a stored lesson is being settled
+      AND (l.status IN ('active', 'pending', 'disputed') OR l.rejected_as IS NOT NULL)
       AND (l.subject_key = p ->> 'subject_key'
            OR l.content_hash = decode(p ->> 'content_hash', 'hex')
            OR v.embedding IS NULL OR vector IS NULL
@@ -174,9 +182,44 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT tribe_id FROM tribe_count WHERE status = 'pending' AND lessons > 0
 $$;
 
--- The commit of a learn: one call, one transaction. With p -> 'settles' the lesson is there already, as pending, and the role
--- that it was admitted with stands. Returns {committed: true, reply, lesson} or, having written nothing and
--- spent no tick, {committed: false, tick, at, role, policy, policy_version, serving, changed, fresh} to plan again from.
+-- What every write under the gate begins with: the gate, the key's first reply if there was one, and the actor's role as it is
+-- stored now. TB403 when it does not reach p_needs.
+CREATE FUNCTION tributary.enter_v1(
+    p_tribe uuid, p_actor uuid, p_key text, p_digest bytea, p_needs text, OUT clock bigint, OUT clock_at timestamptz,
+    OUT replay jsonb, OUT role text)
+LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
+DECLARE
+    opened tribe := gate_v1(p_tribe);
+BEGIN
+    clock := opened.clock;
+    clock_at := opened.clock_at;
+    replay := replay_v1(p_tribe, p_actor, p_key, p_digest);
+    IF replay IS NULL THEN
+        role := (SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL);
+        PERFORM require_v1(role, p_needs);
+    END IF;
+END
+$$;
+
+CREATE FUNCTION tributary.require_v1(p_role text, p_needs text) RETURNS void LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF p_role IS NULL THEN
+        RAISE EXCEPTION 'the agent was revoked' USING ERRCODE = 'TB403';
+    ELSIF array_position(ARRAY['reader', 'writer', 'curator'], p_role)
+          < array_position(ARRAY['reader', 'writer', 'curator'], p_needs) THEN
+        RAISE EXCEPTION 'the role of this agent is % by now; this needs %', p_role, p_needs USING ERRCODE = 'TB403';
+    END IF;
+END
+$$;
+
+-- The commit of a learn, or of a stored lesson that is given another standing: one call, one transaction.
+--   agent_id, role      for whom it is decided. The role of a pending or quarantined lesson's author is the one that it was
+--                       admitted with
+--   actor_id, needs     who asks, and the role that this needs; absent when a worker settles
+--   stands              the status that the stored lesson must still have; absent when it is new
+--   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
+-- Returns {committed: true, reply, lesson} or, having written nothing and spent no tick, {committed: false, tick, at, role, policy,
+-- policy_version, serving, changed, fresh} to plan again from.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
@@ -185,11 +228,10 @@ AS $$
 DECLARE
     tribe uuid := p ->> 'tribe_id';
     agent uuid := p ->> 'agent_id';
+    actor uuid := p ->> 'actor_id';
     opened tributary.tribe := gate_v1(tribe);
-    replay jsonb := replay_v1(tribe, agent, p ->> 'key', decode(p ->> 'request_digest', 'hex'));
-    settles boolean := (p -> 'settles')::boolean;
-    role text := CASE WHEN settles THEN p ->> 'role'
-                 ELSE (SELECT a.role FROM agent a WHERE a.tribe_id = tribe AND a.agent_id = agent AND a.revoked_at IS NULL) END;
+    replay jsonb := replay_v1(tribe, actor, p ->> 'key', decode(p ->> 'request_digest', 'hex'));
+    role text := p ->> 'role';
     serving boolean := EXISTS (SELECT FROM tribe_space s WHERE s.tribe_id = tribe AND s.space_id = (p ->> 'space_id')::integer
                                AND s.state = 'serving');
     -- kept unjudged or held back: depends on no other lesson
@@ -199,10 +241,16 @@ DECLARE
 BEGIN
     IF replay IS NOT NULL THEN
         RETURN replay;
-    ELSIF role IS NULL OR role = 'reader' THEN
-        RAISE EXCEPTION 'the agent may not write' USING ERRCODE = 'TB403';
     END IF;
-    IF opened.clock > (p ->> 'read_tick')::bigint THEN
+    IF p ->> 'needs' IS NOT NULL THEN
+        role := (SELECT a.role FROM agent a WHERE a.tribe_id = tribe AND a.agent_id = actor AND a.revoked_at IS NULL);
+        PERFORM require_v1(role, p ->> 'needs');
+        IF p ->> 'stands' IN ('pending', 'quarantined') THEN
+            role := p ->> 'role';
+        END IF;
+    END IF;
+    PERFORM resolvable_v1(p);
+    IF opened.clock > (p ->> 'read_tick')::bigint AND NOT unconditional THEN
         SELECT d.changed, d.fresh INTO changed, fresh FROM learn_delta_v1(p, opened.clock) d;
     END IF;
     IF NOT serving OR NOT unconditional AND (

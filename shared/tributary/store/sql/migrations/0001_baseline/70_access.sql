@@ -18,3 +18,45 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     LEFT JOIN (tribe_space ts JOIN space s USING (space_id)) ON ts.tribe_id = t.tribe_id AND ts.state = 'serving'
     WHERE t.tribe_id = p_tribe
 $$;
+
+-- Lets one write in before any model is asked: gives the key's first reply (which costs nothing), or counts the write. TB429, with the
+-- seconds to wait as its DETAIL, when the agent is ahead of its pace or the tribe's day is full; nothing is counted then.
+--   p_key, p_digest    the idempotency key and the digest of its request; NULL when the server makes the key
+--   p_per_minute       writes a minute that an agent may go on with; as many may come at once
+--   p_per_day          writes of a tribe on one day (UTC)
+CREATE FUNCTION tributary.admit_v1(
+    p_tribe uuid, p_agent uuid, p_key text, p_digest bytea, p_operation text, p_per_minute integer, p_per_day bigint,
+    p_now timestamptz)
+RETURNS jsonb LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+DECLARE
+    replay jsonb := CASE WHEN p_key IS NOT NULL THEN replay_v1(p_tribe, p_agent, p_key, p_digest) END;
+    now timestamptz := coalesce(p_now, clock_timestamp());
+    today date := (now AT TIME ZONE 'UTC')::date;
+    spent timestamptz;
+    written bigint;
+BEGIN
+    IF replay IS NOT NULL THEN
+        RETURN replay;
+    END IF;
+    -- losing the last counts in a crash is harmless; waiting for their flush would serialise a tribe's writers a second time
+    PERFORM set_config('synchronous_commit', 'off', true);
+    INSERT INTO pace AS c (tribe_id, agent_id, spent_until) VALUES (p_tribe, p_agent, now + interval '1 minute' / p_per_minute)
+    ON CONFLICT (tribe_id, agent_id) DO UPDATE
+        SET spent_until = greatest(c.spent_until, now) + interval '1 minute' / p_per_minute
+    RETURNING spent_until INTO spent;
+    IF spent > now + interval '1 minute' THEN
+        RAISE EXCEPTION 'this agent may write % times a minute', p_per_minute USING ERRCODE = 'TB429',
+            DETAIL = ceil(extract(epoch FROM spent - now - interval '1 minute'))::text;
+    END IF;
+    INSERT INTO tribe_day AS d (tribe_id, day, writes) VALUES (p_tribe, today, 1)
+    ON CONFLICT (tribe_id, day) DO UPDATE SET writes = d.writes + 1
+    RETURNING writes INTO written;
+    IF written > p_per_day THEN
+        RAISE EXCEPTION 'this tribe may write % times a day', p_per_day USING ERRCODE = 'TB429',
+            DETAIL = ceil(extract(epoch FROM (today + 1)::timestamp AT TIME ZONE 'UTC' - now))::text;
+    END IF;
+    INSERT INTO usage AS u (tribe_id, agent_id, day, operation, calls) VALUES (p_tribe, p_agent, today, p_operation, 1)
+    ON CONFLICT (tribe_id, agent_id, day, operation) DO UPDATE SET calls = u.calls + 1;
+    RETURN NULL;
+END
+$$;

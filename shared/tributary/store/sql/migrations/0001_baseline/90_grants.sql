@@ -6,6 +6,11 @@ GRANT SELECT ON tributary.space, tributary.tribe_space, tributary.schema_require
     TO tributary_runtime;
 GRANT INSERT ON tributary.audit TO tributary_runtime;
 GRANT EXECUTE ON FUNCTION
-    tributary.authenticate_v1, tributary.tribe_profile_v1, tributary.replay_v1, tributary.learn_read_v1,
-    tributary.learn_commit_v1, tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.reinforce_v1, tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1
+    tributary.authenticate_v1, tributary.tribe_profile_v1, tributary.admit_v1, tributary.learn_read_v1,
+    tributary.learn_commit_v1, tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.reinforce_v1,
+    tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1,
+    tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.reject_review_v1,
+    tributary.set_policy_v1, tributary.policy_v1,
+    tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decisions_v1,
+    tributary.reviews_v1, tributary.audit_v1
     TO tributary_runtime;

@@ -1,0 +1,6 @@
+"""curate: disputes, quarantine, erasure, policy, reviews, and the listings that curators work from."""
+
+from tributary.curate.curator import Curator
+from tributary.curate.desk import Desk
+
+__all__ = ["Curator", "Desk"]

@@ -1,0 +1,180 @@
+"""What curators look through, each page with a receipt: a listing searches, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, LiteralString, TypeVar
+from uuid import UUID
+
+from tributary.core.agent import Principal, Role
+from tributary.core.clock import Now, utc_now
+from tributary.core.curation import AuditEntry, DecisionRecord, Dispute, DisputeKind, Held, Review, ReviewState
+from tributary.core.errors import NotFound
+from tributary.core.ids import Prefix, show
+from tributary.core.requests import Page
+from tributary.curate import documents
+from tributary.recall import Signer, Stopwatch, check_limit, cursor, listing_receipt, parse_cursor
+from tributary.store import Database, rows, statement
+
+Item = TypeVar("Item")
+Place = tuple[int, UUID]
+"""Tick and id of an item: where it stands in its listing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """Disputes, challenges, quarantine, decisions, reviews and audit of a tribe; pages are newest first."""
+
+    database: Database
+    signer: Signer
+    now: Now = utc_now
+
+    def disputes(
+        self,
+        principal: Principal,
+        *,
+        kind: DisputeKind | None = DisputeKind.CONFLICT,
+        is_open: bool | None = True,
+        lesson_id: UUID | None = None,
+        limit: int = 20,
+        before: str | None = None,
+    ) -> Page[Dispute]:
+        """Returns disputes about conflicts, or challenges (kind unsure); `is_open` None gives the settled ones too."""
+        principal.require(Role.READER)
+        state = None if is_open is None else "open" if is_open else "settled"
+        filters = {
+            "kind": "any" if kind is None else kind.value,
+            "state": state or "any",
+            "lesson": None if lesson_id is None else show(Prefix.LESSON, lesson_id),
+        }
+        return self._page(
+            principal,
+            statement("curate", "disputes"),
+            {"kind": None if kind is None else kind.value, "state": state, "lesson_id": lesson_id},
+            _Kind(name="disputes", prefix=Prefix.DISPUTE, read=documents.dispute, place=lambda d: (d.opened.tick, d.dispute_id)),
+            filters,
+            limit,
+            before,
+        )
+
+    def dispute(self, principal: Principal, dispute_id: UUID) -> Dispute:
+        """Returns one dispute; raises NotFound."""
+        principal.require(Role.READER)
+        found = self.database.value(statement("curate", "dispute"), {"tribe_id": principal.tribe_id, "dispute_id": dispute_id})
+        if found is None:
+            raise NotFound("there is no such dispute in this tribe")
+        return documents.dispute(rows.document(found))
+
+    def quarantine(self, principal: Principal, *, limit: int = 20, before: str | None = None) -> Page[Held]:
+        """Returns the lessons that are held back, with the reasons. For curators."""
+        principal.require(Role.CURATOR)
+        kind = _Kind(
+            name="held",
+            prefix=Prefix.LESSON,
+            read=documents.held,
+            place=lambda h: (h.lesson.learned.tick, h.lesson.lesson_id),
+        )
+        return self._page(principal, statement("curate", "quarantine"), {}, kind, {}, limit, before)
+
+    def decisions(
+        self, principal: Principal, *, lesson_id: UUID | None = None, limit: int = 20, before: str | None = None
+    ) -> Page[DecisionRecord]:
+        """Returns decisions, of one lesson or of all. For curators."""
+        principal.require(Role.CURATOR)
+        return self._page(
+            principal,
+            statement("curate", "decisions"),
+            {"lesson_id": lesson_id},
+            _Kind(name="decisions", prefix=Prefix.DECISION, read=documents.decision, place=lambda d: (d.tick, d.decision_id)),
+            {"lesson": None if lesson_id is None else show(Prefix.LESSON, lesson_id)},
+            limit,
+            before,
+        )
+
+    def reviews(
+        self,
+        principal: Principal,
+        *,
+        state: ReviewState | None = ReviewState.OPEN,
+        limit: int = 20,
+        before: str | None = None,
+    ) -> Page[Review]:
+        """Returns cases of the review queue; `state` None gives all of them. For curators."""
+        principal.require(Role.CURATOR)
+        wanted = None if state is None else state.value
+        return self._page(
+            principal,
+            statement("curate", "reviews"),
+            {"state": wanted},
+            _Kind(name="reviews", prefix=Prefix.REVIEW, read=documents.review, place=lambda r: (r.tick, r.review_id)),
+            {"state": wanted or "any"},
+            limit,
+            before,
+        )
+
+    def audit(self, principal: Principal, *, limit: int = 20, before: str | None = None) -> Page[AuditEntry]:
+        """Returns refusals and administrative changes. For curators."""
+        principal.require(Role.CURATOR)
+        return self._page(
+            principal,
+            statement("curate", "audit"),
+            {},
+            _Kind(name="entries", prefix=Prefix.AUDIT, read=documents.audit_entry, place=lambda e: (0, e.audit_id)),
+            {},
+            limit,
+            before,
+        )
+
+    def _page(
+        self,
+        principal: Principal,
+        query: LiteralString,
+        parameters: Mapping[str, object],
+        kind: _Kind[Item],
+        filters: Mapping[str, object],
+        limit: int,
+        before: str | None,
+    ) -> Page[Item]:
+        check_limit(limit)
+        before_tick, before_id = parse_cursor(before)
+        watch = Stopwatch()
+        with watch.stage("database"):
+            found = rows.document(
+                self.database.value(
+                    query,
+                    {
+                        "tribe_id": principal.tribe_id,
+                        "limit": limit,
+                        "before_tick": before_tick,
+                        "before_id": before_id,
+                        "now": self.now(),
+                        **parameters,
+                    },
+                )
+            )
+        items: Sequence[Item] = [kind.read(one) for one in found[kind.name]]
+        places = [kind.place(one) for one in items]
+        return Page(
+            items=tuple(items),
+            next_before=cursor(*places[-1]) if found["more"] else None,
+            receipt=listing_receipt(
+                self.signer,
+                principal,
+                found,
+                {**filters, "limit": limit, "before": before},
+                [place[1] for place in places],
+                watch,
+                prefix=kind.prefix,
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind(Generic[Item]):
+    """What one listing lists: under which name the document holds it, how to read it, and where an item stands."""
+
+    name: str
+    prefix: Prefix
+    read: Callable[[rows.Document], Item]
+    place: Callable[[Item], Place]

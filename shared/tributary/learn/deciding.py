@@ -1,0 +1,182 @@
+"""Steps 2 to 6 of a learn: from what was said to what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from tributary.core.agent import Principal, Role
+from tributary.core.curation import Ending
+from tributary.core.decision import Outcome, ScreenFinding, VerdictKind
+from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
+from tributary.core.ids import Prefix, new_id, show
+from tributary.core.lesson import Draft
+from tributary.core.normal import content_hash, subject_key
+from tributary.core.outcome import Plan, plan_outcome
+from tributary.core.policy import Policy
+from tributary.core.ports import Embedder, Judge, Screen, Vector
+from tributary.core.terms import terms_of
+from tributary.learn.admit import embedded_text, screened_fields
+from tributary.learn.candidates import read_candidates
+from tributary.learn.commit import commit
+from tributary.learn.deadline import Deadline
+from tributary.learn.judging import Bench
+from tributary.learn.proposal import Proposal, Reading, Refused, Stored
+from tributary.spaces import Profiles, as_text
+from tributary.store import Database, rows
+from tributary.telemetry import Event, log
+
+REPLANS = 64
+"""Each refusal means that another relevant write did commit, so this is reached under no load that makes progress."""
+_UNREAD = Reading(
+    tick=0, at=datetime(1970, 1, 1, tzinfo=UTC), role=Role.WRITER, policy=Policy(), rare=(), farthest=None, candidates={}
+)
+"""What is kept unjudged depends on no other lesson, so nothing has to be read for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decider:
+    """Decides lessons one by one. Every model call is made outside any transaction; the commit is one call under the gate."""
+
+    database: Database
+    embedder: Embedder
+    judge: Judge
+    screen: Screen
+    profiles: Profiles
+    exact_limit: int
+
+    def propose(
+        self,
+        principal: Principal,
+        draft: Draft,
+        *,
+        key: str,
+        digest: bytes,
+        lesson_id: UUID | None = None,
+        stored: Stored | None = None,
+        contests: UUID | None = None,
+        vector: Vector | None = None,
+        unscreened: bool = False,
+    ) -> Proposal:
+        """Screens and embeds a draft. `vector` is its embedding where that was made before; a curator's release is `unscreened`.
+
+        Raises ModelFailed when the embedder fails; a screen that fails holds the lesson back.
+        """
+        profile = self.profiles.get(principal.tribe_id)
+        finding = ScreenFinding(screen="released/1") if unscreened else self.screened(draft)
+        text = embedded_text(draft)
+        return Proposal(
+            principal=principal,
+            draft=draft,
+            lesson_id=lesson_id or new_id(),
+            decision_id=new_id(),
+            key=key,
+            request_digest=digest,
+            content_hash=content_hash(draft, secret=profile.secret),
+            subject_key=subject_key(draft.subject),
+            terms=terms_of(text),
+            space_id=profile.space_id,
+            embedding=as_text(self.embed([draft])[0] if vector is None else vector),
+            screening=finding,
+            stored=stored,
+            contests=contests,
+        )
+
+    def embed(self, drafts: Sequence[Draft]) -> list[Vector]:
+        return self.embedder.embed([embedded_text(one) for one in drafts])
+
+    def screened(self, draft: Draft) -> ScreenFinding:
+        """Returns the screen's finding; a screen that cannot run, for whatever reason, must not let anything through."""
+        try:
+            return self.screen.screen(screened_fields(draft))
+        except Exception as error:
+            level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
+            log.event(Event.SCREEN_UNAVAILABLE, level=level, error=error, screen=self.screen.version)
+            return ScreenFinding(screen=self.screen.version, reasons=("screen_unavailable",))
+
+    def decide(self, proposal: Proposal, deadline: Deadline) -> rows.Document:
+        """Judges, plans and commits until nothing relevant was committed in between; returns the reply's document.
+
+        Raises Overloaded, Forbidden, and WrongStanding when the lesson that it is about stands otherwise by now.
+        """
+        fixed = _held_back(proposal)
+        reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
+        bench = Bench(
+            self.judge,
+            proposal.draft,
+            lesson_id=proposal.lesson_id,
+            content_hash=proposal.content_hash,
+            forced=_forced(proposal, reading),
+        )
+        for replans in range(REPLANS):
+            replace(proposal.principal, role=reading.role).require(Role.WRITER)
+            plan = fixed or self._plan(proposal, reading, bench, deadline)
+            outcome = commit(self.database, replace(proposal, replans=replans), reading, bench, plan)
+            if not isinstance(outcome, Refused):
+                _log_committed(outcome, candidates=len(reading.candidates), replans=replans)
+                return outcome
+            log.event(Event.LEARN_REPLANNED, changed=len(outcome.changed), fresh=len(outcome.fresh), tick=outcome.tick)
+            self._check_serving(proposal, outcome)
+            reading = reading.after(outcome)
+        raise Overloaded
+
+    def keep(self, proposal: Proposal) -> rows.Document:
+        """Keeps a lesson as pending (or quarantined) without comparing it with anything."""
+        plan = _held_back(proposal) or Plan(outcome=Outcome.PENDING, reason="kept to be judged soon, as was asked")
+        bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
+        outcome = commit(self.database, proposal, _UNREAD, bench, plan)
+        if isinstance(outcome, Refused):
+            self._check_serving(proposal, outcome)
+            raise Overloaded
+        _log_committed(outcome, candidates=0, replans=0)
+        return outcome
+
+    def _check_serving(self, proposal: Proposal, refused: Refused) -> None:
+        if not refused.serving:
+            self.profiles.forget(proposal.principal.tribe_id)
+            raise Overloaded("the tribe began to serve from another embedding space; try again")
+
+    def _plan(self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline) -> Plan:
+        contested = None if proposal.contests is None else reading.candidates.get(proposal.contests)
+        if proposal.contests is not None and (contested is None or not contested.lesson.believed):
+            stands = contested.lesson.status if contested else "unknown"
+            raise WrongStanding(f"the lesson is {stands}; only a believed lesson can be contested")
+        writer = replace(proposal.principal, role=reading.role)
+        judged = bench.judge_all(reading.candidates, deadline)
+        if judged is None:
+            if proposal.asked.ending is not None:
+                raise Overloaded("not every candidate could be judged in time; nothing was changed, try again")
+            return Plan(outcome=Outcome.PENDING, reason="kept unjudged: the deadline passed before every candidate was judged")
+        return plan_outcome(proposal.draft, writer, reading.policy, judged, at=reading.at, asked=proposal.asked)
+
+
+def _held_back(proposal: Proposal) -> Plan | None:
+    if not (reasons := proposal.screening.reasons):
+        return None
+    return Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")
+
+
+def _forced(proposal: Proposal, reading: Reading) -> dict[UUID, VerdictKind]:
+    """Returns what is not asked of a judge: the contested pair, what a curator said, and the rivals on record."""
+    forced: dict[UUID, VerdictKind] = {}
+    if proposal.contests is not None:
+        forced[proposal.contests] = VerdictKind.CONFLICTS
+    if proposal.asked.ending in (Ending.ACCEPTED, Ending.BOTH_STAND):
+        forced.update(dict.fromkeys(reading.opponents, VerdictKind.CONFLICTS))
+    if proposal.stored is not None:
+        forced.update(proposal.stored.forced)
+    return forced
+
+
+def _log_committed(document: rows.Document, *, candidates: int, replans: int) -> None:
+    reply = document["reply"]
+    log.event(
+        Event.LEARNED,
+        lesson=show(Prefix.LESSON, UUID(reply["lesson_id"])),
+        outcome=reply["outcome"],
+        tick=reply["tick"],
+        candidates=candidates,
+        replans=replans,
+    )

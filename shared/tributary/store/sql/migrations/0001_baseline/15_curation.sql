@@ -1,0 +1,42 @@
+-- What curators review, and what keeps one agent from drowning the others.
+
+-- A pair or text that a golden set might learn from. It holds text, so erasing a lesson deletes it.
+CREATE TABLE tributary.review (
+    tribe_id     uuid NOT NULL,
+    review_id    uuid NOT NULL,
+    signal       text NOT NULL CHECK (signal IN ('overruled', 'reported', 'injection', 'released', 'both_stand')),
+    suite        text NOT NULL CHECK (suite IN ('judge', 'screen')),
+    fingerprint  bytea NOT NULL CHECK (octet_length(fingerprint) = 32), -- over the inputs: the same case is queued once
+    inputs       jsonb NOT NULL,
+    found        text NOT NULL, -- what the model had said
+    expected     text NOT NULL, -- what it should have said, by the signal
+    note         text CHECK (octet_length(note) BETWEEN 1 AND 8192),
+    lesson_ids   uuid[] NOT NULL,
+    decision_id  uuid NOT NULL,
+    agent_id     uuid NOT NULL, -- who gave the signal
+    state        text NOT NULL CHECK (state IN ('open', 'accepted', 'rejected')),
+    tick         bigint NOT NULL,
+    at           timestamptz NOT NULL DEFAULT clock_timestamp(),
+    closed_at    timestamptz,
+    closed_by    uuid,
+    PRIMARY KEY (tribe_id, review_id),
+    UNIQUE (tribe_id, fingerprint),
+    CONSTRAINT review_closing CHECK ((state = 'open') = (closed_at IS NULL) AND (closed_at IS NULL) = (closed_by IS NULL))
+);
+CREATE INDEX review_newest ON tributary.review (tribe_id, tick DESC, review_id);
+
+-- How far ahead of its pace an agent has written: the one number of the generic cell rate algorithm (ITU-T I.371).
+CREATE TABLE tributary.pace (
+    tribe_id     uuid NOT NULL,
+    agent_id     uuid NOT NULL,
+    spent_until  timestamptz NOT NULL,
+    PRIMARY KEY (tribe_id, agent_id)
+) WITH (fillfactor = 25);
+
+-- How much a tribe wrote on a day (UTC).
+CREATE TABLE tributary.tribe_day (
+    tribe_id  uuid NOT NULL,
+    day       date NOT NULL,
+    writes    bigint NOT NULL CHECK (writes >= 0),
+    PRIMARY KEY (tribe_id, day)
+) WITH (fillfactor = 25);
