@@ -7,16 +7,17 @@ with a request is tested where the real memory is.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
+from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tributary.core.agent import Principal, Role
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
-from tributary.core.errors import NotFound, Unauthenticated
+from tributary.core.errors import NotFound, TributaryError, Unauthenticated
 from tributary.core.ids import new_id
-from tributary.core.lesson import Draft, Instant, Lesson, Status
+from tributary.core.lesson import CounterClaim, Draft, Instant, Lesson, Status
 from tributary.core.receipt import Coverage, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled
 
@@ -70,10 +71,65 @@ class StandIn:
     def health(self) -> None:
         self._note("health")
 
+    @property
+    def curate(self) -> StandInCurator:
+        return StandInCurator(self._note, self._lesson)
+
+    @property
+    def desk(self) -> StandInDesk:
+        return StandInDesk(self._note)
+
     def learn(
-        self, principal: Principal, draft: Draft, *, idempotency_key: str | None = None, deadline_s: float | None = None
+        self,
+        principal: Principal,
+        draft: Draft,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
     ) -> Learned:
-        self._note("learn", principal=principal, draft=draft, idempotency_key=idempotency_key, deadline_s=deadline_s)
+        self._note("learn", principal=principal, draft=draft, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
+        return self._learned(principal, draft)
+
+    def learn_all(
+        self,
+        principal: Principal,
+        drafts: Sequence[Draft],
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
+    ) -> list[Learned | TributaryError]:
+        self._note(
+            "learn_all",
+            principal=principal,
+            drafts=tuple(drafts),
+            idempotency_key=idempotency_key,
+            deadline_s=deadline_s,
+            wait=wait,
+        )
+        return [self._learned(principal, draft) for draft in drafts]
+
+    def contest(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        claim: CounterClaim,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Learned:
+        self._note(
+            "contest",
+            principal=principal,
+            lesson_id=lesson_id,
+            claim=claim,
+            idempotency_key=idempotency_key,
+            deadline_s=deadline_s,
+        )
+        return self._learned(principal, claim.against(self._lesson(lesson_id)))
+
+    def _learned(self, principal: Principal, draft: Draft) -> Learned:
         lesson = replace(lesson_of(draft, principal), status=Status.PENDING if self.pending else Status.ACTIVE)
         self.kept[lesson.lesson_id] = lesson
         return Learned(
@@ -88,8 +144,15 @@ class StandIn:
             replayed=False,
         )
 
-    def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced:
-        self._note("reinforce", principal=principal, lesson_id=lesson_id, idempotency_key=idempotency_key)
+    def reinforce(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        *,
+        idempotency_key: str | None = None,
+        receipt: Mapping[str, object] | None = None,
+    ) -> Reinforced:
+        self._note("reinforce", principal=principal, lesson_id=lesson_id, idempotency_key=idempotency_key, receipt=receipt)
         return Reinforced(outcome=Outcome.REINFORCED, lesson=self._lesson(lesson_id), reason="confirmed", tick=2, replayed=False)
 
     def recall(self, principal: Principal, question: Question) -> Recalled:

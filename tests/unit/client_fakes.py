@@ -138,7 +138,7 @@ class Tribe:
         allowed = {parameter.name for parameter in route.query}
         assert set(request.url.params) <= allowed
         reply = self.replies[route.operation]
-        if not route.writes:
+        if not route.keyed:
             return httpx.Response(200, json=reply)
         key = request.headers["idempotency-key"]
         first_body, first_reply = self.kept.setdefault(key, (request.content, reply))

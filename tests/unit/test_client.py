@@ -60,6 +60,7 @@ def test_learn_sends_what_was_said_and_returns_what_became_of_it(memory: Memory,
         "valid_until": "2027-01-01T00:00:00Z",
         "keep_until": "2028-01-01T00:00:00Z",
         "deadline_s": 10.0,
+        "wait": True,
     }
     assert request.headers["idempotency-key"] == "mine"
     assert request.headers["authorization"] == f"Bearer {TOKEN}"

@@ -34,7 +34,13 @@ def test_every_limit_that_the_core_enforces_is_stated_alike() -> None:
 
 
 def test_only_the_limits_of_the_transport_are_stated_alone() -> None:
-    assert set(constants(stated)) - set(constants(enforced)) == {"BODY_BYTES", "REQUEST_BYTES", "EVENT_BYTES", "TIMEOUT_S"}
+    assert set(constants(stated)) - set(constants(enforced)) == {
+        "BODY_BYTES",
+        "BATCH_BYTES",
+        "REQUEST_BYTES",
+        "EVENT_BYTES",
+        "TIMEOUT_S",
+    }
 
 
 @pytest.mark.parametrize(

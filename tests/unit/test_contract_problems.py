@@ -30,7 +30,7 @@ def test_the_root_of_the_tree_is_told_as_unexpected() -> None:
 def test_a_status_is_a_known_one_and_retry_after_comes_with_those_that_pass(kind: ProblemKind) -> None:
     status = HTTPStatus(kind.status)
     assert 400 <= status < 600
-    assert (kind.retry_after_s is not None) == (status is HTTPStatus.SERVICE_UNAVAILABLE)
+    assert (kind.retry_after_s is not None) == (status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS})
     assert kind.retry_after_s is None or kind.retry_after_s > 0
 
 

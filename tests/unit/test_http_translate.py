@@ -115,6 +115,7 @@ def test_learned_is_shown_with_all_that_came_of_it() -> None:
             decision_id=B,
             tick=5,
             replayed=True,
+            precedent=C,
         ),
         now=AT,
     )
@@ -128,6 +129,7 @@ def test_learned_is_shown_with_all_that_came_of_it() -> None:
         "decision": "dec_0000000000000000000000000000000b",
         "tick": 5,
         "replayed": True,
+        "precedent": "les_0000000000000000000000000000000c",
     }
 
 

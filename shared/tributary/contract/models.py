@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -43,6 +43,11 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+Deadline = Annotated[
+    float, Field(gt=0, le=limits.TIMEOUT_S, allow_inf_nan=False, description="Seconds after which it is kept as pending.")
+]
+
+
 class Source(Request):
     """How the writer came to know, and where that can be looked up."""
 
@@ -58,8 +63,8 @@ class Evidence(Request):
     note: Note | None = None
 
 
-class LearnRequest(Request):
-    """One lesson to learn."""
+class LessonRequest(Request):
+    """One lesson, as one of a batch."""
 
     text: Text
     situation: Situation
@@ -73,20 +78,55 @@ class LearnRequest(Request):
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     keep_until: Moment | None = None
-    deadline_s: Annotated[
-        float | None,
-        Field(gt=0, le=limits.TIMEOUT_S, allow_inf_nan=False, description="Seconds after which the lesson is kept as pending."),
-    ] = None
 
     @model_validator(mode="after")
-    def _ordered(self) -> LearnRequest:
+    def _ordered(self) -> Self:
         if self.valid_from and self.valid_until and self.valid_from >= self.valid_until:
             raise PydanticCustomError("reversed", "valid_until must be later than valid_from")
         return self
 
 
+class LearnRequest(LessonRequest):
+    """One lesson to learn."""
+
+    deadline_s: Deadline | None = None
+    wait: bool = Field(default=True, description="False: keep it as pending at once, to be judged soon.")
+
+
+class BatchRequest(Request):
+    """Lessons to learn in their order, each for itself: a bad one does not sink the others."""
+
+    lessons: Annotated[
+        list[dict[str, Any]],
+        Field(
+            min_length=1,
+            max_length=limits.BATCH_LESSONS,
+            description="Each is looked at for itself, so that a malformed one does not sink the others.",
+            json_schema_extra={"items": {"$ref": "#/components/schemas/LessonRequest"}},
+        ),
+    ]
+    deadline_s: Deadline | None = None
+    wait: bool = Field(default=True, description="False: keep all of them as pending at once, to be judged soon.")
+
+
+class ContestRequest(Request):
+    """What speaks against a believed lesson: what holds instead, or why it does not hold. What is left out is taken from it."""
+
+    text: Text
+    source: Source
+    situation: Situation | None = None
+    evidence: Annotated[list[Evidence], Field(max_length=limits.EVIDENCE_ITEMS)] = Field(default_factory=list)
+    rationale: Rationale | None = None
+    confidence: Unit = 0.7
+    deadline_s: Deadline | None = None
+
+
 class ReinforceRequest(Request):
     """A confirmation that the lesson held; the body may be empty."""
+
+    receipt: Annotated[
+        dict[str, Any] | None, Field(description="The receipt of the recall that served the lesson, unchanged.")
+    ] = None
 
 
 class RecallRequest(Request):
@@ -104,6 +144,23 @@ class RecallRequest(Request):
     at_least: Annotated[Tick | None, Field(description="Read-your-writes: the tick of an earlier reply.")] = None
     include_stale: bool = False
     require: Literal["any", "vector"] = "any"
+
+
+class FieldProblem(Reply):
+    field: str
+    rule: str
+
+
+class Problem(Reply):
+    """An error, as problem+json (RFC 9457) with a stable `code`."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    errors: list[FieldProblem] = Field(default_factory=list)
+    operation: str | None = Field(default=None, description="Find the log lines of this request by it.")
 
 
 class InstantReply(Reply):
@@ -163,6 +220,23 @@ class LearnReply(Reply):
     decision: str
     tick: int
     replayed: bool
+    precedent: str | None = Field(
+        default=None, description="The lesson that a curator rejected when the same was said before: why this one is disputed."
+    )
+
+
+class BatchItemReply(Reply):
+    """What became of one lesson of a batch: `result` as of `POST /v1/lessons`, or the `problem` that it met."""
+
+    status: int
+    result: LearnReply | None
+    problem: Problem | None
+
+
+class BatchReply(Reply):
+    """One item a lesson, in their order."""
+
+    items: list[BatchItemReply]
 
 
 class ReinforceReply(Reply):
@@ -256,20 +330,3 @@ class LessonDetailReply(Reply):
 class HealthReply(Reply):
     status: Literal["ok"]
     version: str
-
-
-class FieldProblem(Reply):
-    field: str
-    rule: str
-
-
-class Problem(Reply):
-    """An error, as problem+json (RFC 9457) with a stable `code`."""
-
-    type: str
-    title: str
-    status: int
-    code: str
-    detail: str
-    errors: list[FieldProblem] = Field(default_factory=list)
-    operation: str | None = Field(default=None, description="Find the log lines of this request by it.")

@@ -118,3 +118,30 @@ class Lesson:
     @property
     def believed(self) -> bool:
         return self.status is Status.ACTIVE
+
+
+@dataclass(frozen=True, kw_only=True)
+class CounterClaim:
+    """What an agent says against a lesson: what holds instead, or why it does not hold."""
+
+    text: str
+    source: Source
+    situation: str | None = None
+    """None: that of the lesson."""
+    evidence: tuple[Evidence, ...] = ()
+    rationale: str | None = None
+    confidence: float = 0.7
+
+    def against(self, lesson: Lesson) -> Draft:
+        """Returns the claim as a lesson of its own, of the same kind and about the same subject and situation."""
+        return Draft(
+            text=self.text,
+            situation=self.situation or lesson.situation,
+            source=self.source,
+            kind=lesson.kind,
+            subject=lesson.subject,
+            tags=lesson.tags,
+            evidence=self.evidence,
+            rationale=self.rationale,
+            confidence=self.confidence,
+        )

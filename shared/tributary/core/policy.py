@@ -9,11 +9,9 @@ from typing import TypeVar
 
 from tributary.core.errors import Corrupt, InvalidRequest
 from tributary.core.lesson import Draft, How, Lesson
+from tributary.core.limits import CAPACITY, POLICY_RULES
 
 Checked = TypeVar("Checked")
-
-MOST_RULES = 16
-MOST_CAPACITY = 100_000_000
 
 
 class Equals(StrEnum):
@@ -86,10 +84,10 @@ class Policy:
 
     def check(self) -> None:
         """Raises InvalidRequest for too many rules, or a capacity out of bounds."""
-        if len(self.precedence) > MOST_RULES:
-            raise InvalidRequest("precedence", f"has {len(self.precedence)} rules; at most {MOST_RULES} are allowed")
-        if self.capacity is not None and not 1 <= self.capacity <= MOST_CAPACITY:
-            raise InvalidRequest("capacity", f"must be from 1 to {MOST_CAPACITY}, or null to keep everything")
+        if len(self.precedence) > POLICY_RULES:
+            raise InvalidRequest("precedence", f"has {len(self.precedence)} rules; at most {POLICY_RULES} are allowed")
+        if self.capacity is not None and not 1 <= self.capacity <= CAPACITY:
+            raise InvalidRequest("capacity", f"must be from 1 to {CAPACITY}, or null to keep everything")
 
 
 def _precedence(rule: Mapping[str, object]) -> Precedence:

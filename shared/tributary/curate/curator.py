@@ -166,8 +166,9 @@ class Curator:
     ) -> Reported:
         """Queues a decision that was wrong for review.
 
-        Its verdict on `candidate`, or the finding of the screen, should have been `mistake`. `candidate` may be left out when the decision compared with one lesson only. Changes no belief. Raises NotFound, and
-        InvalidRequest when the decision says nothing of that pair.
+        Its verdict on `candidate`, or the finding of the screen, should have been `mistake`. `candidate` may be left out when
+        the decision compared with one lesson only. Changes no belief. Raises NotFound, and InvalidRequest when the decision
+        says nothing of that pair.
         """
         principal.require(Role.WRITER)
         if note is not None:

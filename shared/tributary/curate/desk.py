@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Generic, LiteralString, TypeVar
 from uuid import UUID
 
-from tributary.core.agent import Principal, Role
+from tributary.access import agent_of, token_of
+from tributary.core.agent import Agent, Principal, Role, Token
 from tributary.core.clock import Now, utc_now
 from tributary.core.curation import AuditEntry, DecisionRecord, Dispute, DisputeKind, Held, Review, ReviewState
 from tributary.core.errors import NotFound
@@ -24,7 +25,7 @@ Place = tuple[int, UUID]
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """Disputes, challenges, quarantine, decisions, reviews and audit of a tribe; pages are newest first."""
+    """Disputes, challenges, quarantine, decisions, reviews, agents and audit of a tribe; pages are newest first."""
 
     database: Database
     signer: Signer
@@ -109,6 +110,35 @@ class Desk:
             {"state": wanted},
             _Kind(name="reviews", prefix=Prefix.REVIEW, read=documents.review, place=lambda r: (r.tick, r.review_id)),
             {"state": wanted or "any"},
+            limit,
+            before,
+        )
+
+    def agents(self, principal: Principal, *, limit: int = 20, before: str | None = None) -> Page[Agent]:
+        """Returns the agents of the tribe, the revoked ones too. For curators, by the role that is stored now."""
+        principal.require(Role.CURATOR)
+        return self._page(
+            principal,
+            statement("access", "page_of_agents"),
+            {"actor_id": principal.agent_id},
+            _Kind(name="agents", prefix=Prefix.AGENT, read=agent_of, place=lambda a: (0, a.agent_id)),
+            {},
+            limit,
+            before,
+        )
+
+    def tokens(self, principal: Principal, agent_id: UUID, *, limit: int = 20, before: str | None = None) -> Page[Token]:
+        """Returns an agent's tokens, those that are not let in any more too, without secret or hash. For curators.
+
+        The role is the one that is stored now. Raises NotFound.
+        """
+        principal.require(Role.CURATOR)
+        return self._page(
+            principal,
+            statement("access", "page_of_tokens"),
+            {"actor_id": principal.agent_id, "agent_id": agent_id},
+            _Kind(name="tokens", prefix=Prefix.TOKEN, read=token_of, place=lambda t: (0, t.token_id)),
+            {"agent": show(Prefix.AGENT, agent_id)},
             limit,
             before,
         )

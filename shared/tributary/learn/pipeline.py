@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import cast
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from tributary.core.confidence import lapsed
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import InvalidRequest, NotFound, TributaryError, Unavailable, WrongStanding
 from tributary.core.ids import Prefix, show
-from tributary.core.lesson import Draft, Lesson, Status
+from tributary.core.lesson import CounterClaim, Draft, Lesson, Status
 from tributary.core.limits import BATCH_LESSONS, check_draft
 from tributary.core.normal import exact_text
 from tributary.core.ports import Vector
@@ -76,13 +76,16 @@ class Learner:
         if not 1 <= len(drafts) <= BATCH_LESSONS:
             raise InvalidRequest("lessons", f"must be 1 to {BATCH_LESSONS} lessons; these are {len(drafts)}")
         check_key(idempotency_key if idempotency_key is None else f"{idempotency_key}#{len(drafts) - 1}")
-        return list(self._attempts(principal, drafts, idempotency_key, Deadline.after(deadline_s), wait))
+        attempts = list(self._attempts(principal, drafts, idempotency_key, Deadline.after(deadline_s), wait))
+        if isinstance(first := attempts[0], Unavailable):
+            raise first  # nothing was written
+        return attempts
 
     def contest(
         self,
         principal: Principal,
         lesson_id: UUID,
-        draft: Draft,
+        claim: CounterClaim,
         *,
         idempotency_key: str | None = None,
         deadline_s: float | None = None,
@@ -92,18 +95,21 @@ class Learner:
         So it replaces the lesson where the writer may do that, and is disputed otherwise. Raises what `learn` raises, NotFound,
         and WrongStanding when the lesson is not believed.
         """
+        deadline = Deadline.after(deadline_s)
         principal.require(Role.WRITER)
-        check_draft(draft)
         known = self._shown(principal, lesson_id)
+        # what an erased lesson's claim would be about is gone, but a repeated request is still answered from the record
+        draft = claim.against(replace(known, situation=known.situation or "erased"))
+        check_draft(draft)
         if exact_text(draft.text) == exact_text(known.text):
-            raise InvalidRequest("text", "is what the lesson itself says; say what holds instead, or why it does not")
-        admitted = self.admission.admit(principal, "contest", {"lesson": lesson_id.hex, **content_of(draft)}, idempotency_key)
+            raise InvalidRequest("text", "is what the lesson itself says; say what holds instead, or why it does not hold")
+        admitted = self.admission.admit(principal, "contest", {"lesson": lesson_id.hex, **asdict(claim)}, idempotency_key)
         if admitted.replay is not None:
             return learned(admitted.replay)
         if not known.believed:
             raise WrongStanding(f"the lesson is {known.status}; only a believed lesson can be contested")
         proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, contests=lesson_id)
-        return learned(self.decider.decide(proposal, Deadline.after(deadline_s)))
+        return learned(self.decider.decide(proposal, deadline))
 
     def reinforce(
         self,

@@ -13,7 +13,7 @@ from tributary import access
 from tributary.core.agent import Principal
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated
-from tributary.core.lesson import Draft, Status
+from tributary.core.lesson import CounterClaim, Draft, Status
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
 from tributary.curate import Curator, Desk
 from tributary.learn import Attempt, Learner
@@ -31,6 +31,8 @@ class Memory:
     """What curators, and authors of their own lessons, do besides learning."""
     desk: Desk
     """What curators look through."""
+    agents: access.Agents
+    """Who may use the memory, as curators manage it."""
     recaller: Recaller
     reader: Reader
     signer: Signer
@@ -84,13 +86,13 @@ class Memory:
         self,
         principal: Principal,
         lesson_id: UUID,
-        draft: Draft,
+        claim: CounterClaim,
         *,
         idempotency_key: str | None = None,
         deadline_s: float | None = None,
     ) -> Learned:
         """Learns what speaks against a believed lesson (`learn.Learner.contest`)."""
-        return self.learner.contest(principal, lesson_id, draft, idempotency_key=idempotency_key, deadline_s=deadline_s)
+        return self.learner.contest(principal, lesson_id, claim, idempotency_key=idempotency_key, deadline_s=deadline_s)
 
     def reinforce(
         self,

@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -27,11 +27,11 @@ class _Twice:
     """Stands in a parsed object for the value of a name that was given more than once."""
 
 
-def read_body(event: Event, model: type[Model]) -> Model:
+def read_body(event: Event, model: type[Model], *, most_bytes: int = BODY_BYTES) -> Model:
     """Returns the body of `event` as `model`; raises Refused naming each field that breaks a rule."""
     raw = _raw(event)
-    if len(raw) > BODY_BYTES:
-        rule = f"is {len(raw)} bytes; at most {BODY_BYTES} are read"
+    if len(raw) > most_bytes:
+        rule = f"is {len(raw)} bytes; at most {most_bytes} are read"
         raise Refused("too_large", f"body {rule}", errors=[FieldProblem(field="body", rule=rule)])
     if not raw:
         if any(field.is_required() for field in model.model_fields.values()):
@@ -46,6 +46,14 @@ def read_body(event: Event, model: type[Model]) -> Model:
         return model.model_validate_json(raw)
     except ValidationError as error:
         raise invalid(*explain(error.errors(include_input=False, include_url=False), document)) from error
+
+
+def read_item(item: Mapping[str, object], model: type[Model]) -> Model:
+    """Returns one item of a body that was read as `model`; raises Refused naming each field of it that breaks a rule."""
+    try:
+        return model.model_validate_json(json.dumps(item))
+    except ValidationError as error:
+        raise invalid(*explain(error.errors(include_input=False, include_url=False), item)) from error
 
 
 def _raw(event: Event) -> bytes:

@@ -61,6 +61,7 @@ REPLIES: dict[str, dict[str, Any]] = {
         "decision": "dec_0199c0de5a1e7b2c8d3f4a5b6c7d8ea0",
         "tick": 418,
         "replayed": False,
+        "precedent": None,
     },
     "recall": {
         "hits": [

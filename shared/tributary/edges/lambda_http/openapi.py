@@ -16,7 +16,7 @@ from pydantic.json_schema import models_json_schema
 
 from tributary import __version__
 from tributary.contract import limits
-from tributary.contract.models import Problem
+from tributary.contract.models import LessonRequest, Problem
 from tributary.contract.problems import PROBLEMS, ProblemKind
 from tributary.contract.routes import ROUTES, Route
 from tributary.edges.lambda_http import examples
@@ -30,6 +30,14 @@ _DESCRIPTION = (
     "Shared, conflict-safe, auditable memory for AI agents. Send `Authorization: Bearer <token>`; bodies are JSON in UTF-8. "
     "Errors are problem+json with a stable `code`. Every reply carries `X-Operation-Id`, by which the server's log is found."
 )
+_ID_OF = {
+    "les": "a lesson",
+    "dis": "a dispute",
+    "dec": "a decision",
+    "rev": "a case of the review queue",
+    "agt": "an agent",
+    "tok": "a token",
+}
 _MAY_FAIL = ("internal", "bad_setting", "corrupt")
 
 
@@ -83,16 +91,16 @@ def _operation(route: Route) -> Json:
 def _parameters(route: Route) -> list[Json]:
     parameters: list[Json] = []
     if "{id}" in route.path:
-        schema = {"type": "string", "pattern": "^les_[0-9a-f]{32}$"}
+        schema = {"type": "string", "pattern": f"^{route.id_of}_[0-9a-f]{{32}}$"}
         parameters.append(
-            {"name": "id", "in": "path", "required": True, "description": "Id of a lesson.", "schema": schema}
-            | {"example": examples.LESSON_ID}
+            {"name": "id", "in": "path", "required": True, "description": f"Id of {_ID_OF[route.id_of]}.", "schema": schema}
+            | {"example": f"{route.id_of}{examples.LESSON_ID.removeprefix('les')}"}
         )
     parameters.extend(
         {"name": one.name, "in": "query", "required": False, "description": one.description, "schema": one.schema}
         for one in route.query
     )
-    if route.writes:
+    if route.keyed:
         parameters.append(
             {
                 "name": IDEMPOTENCY_KEY,
@@ -153,8 +161,10 @@ def codes_of(route: Route) -> tuple[str, ...]:
         codes.append("not_found")
     if route.request:
         codes += ["too_large", "unsupported_media_type", "model_failed"]
-    if route.writes:
-        codes += ["idempotency_conflict", "wrong_standing"]
+    if route.keyed or route.method == "PUT":
+        codes.append("wrong_standing")
+    if route.keyed:
+        codes += ["idempotency_conflict", "rate_limited"]
     return tuple(codes)
 
 
@@ -192,7 +202,10 @@ def _headers() -> Json:
 
 
 def _schemas() -> Json:
-    wanted: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [(Problem, "serialization")]
+    wanted: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [
+        (Problem, "serialization"),
+        (LessonRequest, "validation"),  # named by the batch, which reads its lessons one by one
+    ]
     for route in ROUTES:
         if route.request:
             wanted.append((route.request, "validation"))

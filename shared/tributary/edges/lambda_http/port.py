@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from tributary.access import Agents
     from tributary.core.agent import Principal
     from tributary.core.decision import Learned, Reinforced
-    from tributary.core.lesson import Draft, Status
+    from tributary.core.errors import TributaryError
+    from tributary.core.lesson import CounterClaim, Draft, Status
     from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+    from tributary.curate import Curator, Desk
+
+    Attempt = Learned | TributaryError
 
 Event = dict[str, Any]
 """A Lambda event as the runtime hands it over: parsed JSON (API Gateway HTTP API, payload format 2.0)."""
@@ -25,11 +30,53 @@ class MemoryFace(Protocol):
 
     def health(self) -> None: ...
 
+    @property
+    def curate(self) -> Curator: ...
+
+    @property
+    def desk(self) -> Desk: ...
+
+    @property
+    def agents(self) -> Agents: ...
+
     def learn(
-        self, principal: Principal, draft: Draft, *, idempotency_key: str | None = None, deadline_s: float | None = None
+        self,
+        principal: Principal,
+        draft: Draft,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
     ) -> Learned: ...
 
-    def reinforce(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Reinforced: ...
+    def learn_all(
+        self,
+        principal: Principal,
+        drafts: Sequence[Draft],
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+        wait: bool = True,
+    ) -> list[Attempt]: ...
+
+    def contest(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        claim: CounterClaim,
+        *,
+        idempotency_key: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Learned: ...
+
+    def reinforce(
+        self,
+        principal: Principal,
+        lesson_id: UUID,
+        *,
+        idempotency_key: str | None = None,
+        receipt: Mapping[str, object] | None = None,
+    ) -> Reinforced: ...
 
     def recall(self, principal: Principal, question: Question) -> Recalled: ...
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tributary.contract.models import FieldProblem, Problem
 from tributary.contract.problems import PROBLEMS, ProblemKind
-from tributary.core.errors import InvalidRequest, TributaryError
+from tributary.core.errors import InvalidRequest, RateLimited, TributaryError
 from tributary.edges.lambda_http.reply import HttpReply, Measure
 
 CONTENT_TYPE = "application/problem+json"
@@ -50,15 +50,10 @@ def code_of(error: Exception) -> str:
     return "internal"
 
 
-def problem_reply(error: Exception, *, operation: str | None) -> HttpReply:
-    """Returns the reply to a request that ended in `error`. What went wrong inside the server stays inside."""
+def problem_of(error: Exception, *, operation: str | None) -> Problem:
+    """Returns the problem that a request, or one item of a batch, ended in. What went wrong inside the server stays inside."""
     kind = PROBLEMS[code_of(error)]
-    headers = dict(error.headers) if isinstance(error, Refused) else {}
-    if kind.retry_after_s is not None:
-        headers["Retry-After"] = str(kind.retry_after_s)
-    if kind.status == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="tributary"'
-    problem = Problem(
+    return Problem(
         type=TYPE_PREFIX + kind.code,
         title=kind.title,
         status=kind.status,
@@ -67,9 +62,19 @@ def problem_reply(error: Exception, *, operation: str | None) -> HttpReply:
         errors=list(_errors(error)),
         operation=operation,
     )
+
+
+def problem_reply(error: Exception, *, operation: str | None) -> HttpReply:
+    """Returns the reply to a request that ended in `error`."""
+    kind = PROBLEMS[code_of(error)]
+    headers = dict(error.headers) if isinstance(error, Refused) else {}
+    if kind.retry_after_s is not None:
+        headers["Retry-After"] = str(error.retry_after_s if isinstance(error, RateLimited) else kind.retry_after_s)
+    if kind.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="tributary"'
     return HttpReply(
         status=kind.status,
-        body=problem.model_dump_json(),
+        body=problem_of(error, operation=operation).model_dump_json(),
         content_type=CONTENT_TYPE,
         headers=headers,
         measures=(Measure(name="Problems", dimensions={"code": kind.code}),),

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from pydantic import TypeAdapter, ValidationError
 
 from tributary.contract.models import FieldProblem
-from tributary.contract.routes import QueryParameter
+from tributary.contract.route import QueryParameter
 from tributary.contract.values import Moment
 from tributary.edges.lambda_http.port import Event
 from tributary.edges.lambda_http.problems import invalid, invalid_field

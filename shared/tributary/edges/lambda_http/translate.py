@@ -10,13 +10,13 @@ from tributary.contract import models
 from tributary.core import ids
 from tributary.core.confidence import shown_confidence
 from tributary.core.decision import Challenge, Learned, Reinforced
-from tributary.core.lesson import Draft, Evidence, How, Instant, Kind, Lesson, Source
+from tributary.core.lesson import CounterClaim, Draft, Evidence, How, Instant, Kind, Lesson, Source
 from tributary.core.ranking import DIGITS
 from tributary.core.receipt import Receipt
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled, Require
 
 
-def draft(request: models.LearnRequest) -> Draft:
+def draft(request: models.LessonRequest) -> Draft:
     return Draft(
         text=request.text,
         situation=request.situation,
@@ -30,6 +30,17 @@ def draft(request: models.LearnRequest) -> Draft:
         valid_from=request.valid_from,
         valid_until=request.valid_until,
         keep_until=request.keep_until,
+    )
+
+
+def counter_claim(request: models.ContestRequest) -> CounterClaim:
+    return CounterClaim(
+        text=request.text,
+        source=Source(how=How(request.source.how), ref=request.source.ref),
+        situation=request.situation,
+        evidence=tuple(Evidence(type=one.type, ref=one.ref, note=one.note) for one in request.evidence),
+        rationale=request.rationale,
+        confidence=request.confidence,
     )
 
 
@@ -51,21 +62,22 @@ def question(request: models.RecallRequest) -> Question:
 def learned(reply: Learned, *, now: datetime) -> models.LearnReply:
     return models.LearnReply(
         outcome=reply.outcome.value,
-        lesson=_lesson_at(reply.lesson, now) if reply.lesson else None,
-        replaced=_lesson_ids(reply.replaced),
+        lesson=lesson_at(reply.lesson, now) if reply.lesson else None,
+        replaced=lesson_ids(reply.replaced),
         dispute=ids.show(ids.Prefix.DISPUTE, reply.dispute_id) if reply.dispute_id else None,
         challenges=[ids.show(ids.Prefix.DISPUTE, one) for one in reply.challenges],
         reason=reply.reason,
         decision=ids.show(ids.Prefix.DECISION, reply.decision_id),
         tick=reply.tick,
         replayed=reply.replayed,
+        precedent=ids.show(ids.Prefix.LESSON, reply.precedent) if reply.precedent else None,
     )
 
 
 def reinforced(reply: Reinforced, *, now: datetime) -> models.ReinforceReply:
     return models.ReinforceReply(
         outcome=reply.outcome.value,
-        lesson=_lesson_at(reply.lesson, now),
+        lesson=lesson_at(reply.lesson, now),
         reason=reply.reason,
         tick=reply.tick,
         replayed=reply.replayed,
@@ -113,9 +125,9 @@ def lesson(one: Lesson, *, confidence: float) -> models.LessonReply:
         valid_from=one.valid_from,
         valid_until=one.valid_until,
         keep_until=one.keep_until,
-        learned=_instant(one.learned),
-        activated=_instant(one.activated) if one.activated else None,
-        deactivated=_instant(one.deactivated) if one.deactivated else None,
+        learned=instant(one.learned),
+        activated=instant(one.activated) if one.activated else None,
+        deactivated=instant(one.deactivated) if one.deactivated else None,
         superseded_by=ids.show(ids.Prefix.LESSON, one.superseded_by) if one.superseded_by else None,
     )
 
@@ -136,7 +148,7 @@ def _hit(hit: Hit) -> models.HitReply:
     )
 
 
-def _lesson_at(one: Lesson, now: datetime) -> models.LessonReply:
+def lesson_at(one: Lesson, now: datetime) -> models.LessonReply:
     return lesson(one, confidence=round(shown_confidence(one, at=now), DIGITS))
 
 
@@ -151,9 +163,9 @@ def _challenges(challenges: Iterable[Challenge]) -> list[models.ChallengeReply]:
     ]
 
 
-def _lesson_ids(lesson_ids: Iterable[UUID]) -> list[str]:
-    return [ids.show(ids.Prefix.LESSON, one) for one in lesson_ids]
+def lesson_ids(found: Iterable[UUID]) -> list[str]:
+    return [ids.show(ids.Prefix.LESSON, one) for one in found]
 
 
-def _instant(instant: Instant) -> models.InstantReply:
-    return models.InstantReply(tick=instant.tick, at=instant.at)
+def instant(one: Instant) -> models.InstantReply:
+    return models.InstantReply(tick=one.tick, at=one.at)

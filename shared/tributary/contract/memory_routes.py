@@ -1,0 +1,125 @@
+"""Routes of the memory itself: learn, recall and what belongs to them."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from tributary.contract import limits, models
+from tributary.contract.route import QueryParameter, Route
+
+_AS_OF = QueryParameter(
+    name="as_of",
+    description="A tick of this tribe, or an RFC 3339 time with offset: the state as it was believed then.",
+    schema={"type": "string"},
+)
+
+MEMORY: tuple[Route, ...] = (
+    Route(
+        operation="learn",
+        method="POST",
+        path="/v1/lessons",
+        function="learn",
+        role="writer",
+        summary="Learn a lesson",
+        request=models.LearnRequest,
+        reply=models.LearnReply,
+        also=(HTTPStatus.ACCEPTED,),
+        keyed=True,
+    ),
+    Route(
+        operation="learn_batch",
+        method="POST",
+        path="/v1/lessons/batch",
+        function="learn",
+        role="writer",
+        summary="Learn up to 100 lessons, each for itself",
+        request=models.BatchRequest,
+        reply=models.BatchReply,
+        also=(HTTPStatus.ACCEPTED,),
+        keyed=True,
+        body_bytes=limits.BATCH_BYTES,
+    ),
+    Route(
+        operation="reinforce",
+        method="POST",
+        path="/v1/lessons/{id}/reinforce",
+        function="learn",
+        role="writer",
+        summary="Confirm that a lesson held",
+        request=models.ReinforceRequest,
+        reply=models.ReinforceReply,
+        keyed=True,
+    ),
+    Route(
+        operation="contest",
+        method="POST",
+        path="/v1/lessons/{id}/contest",
+        function="learn",
+        role="writer",
+        summary="Say what speaks against a believed lesson",
+        request=models.ContestRequest,
+        reply=models.LearnReply,
+        also=(HTTPStatus.ACCEPTED,),
+        keyed=True,
+    ),
+    Route(
+        operation="recall",
+        method="POST",
+        path="/v1/recall",
+        function="recall",
+        role="reader",
+        summary="Recall what the tribe believes",
+        request=models.RecallRequest,
+        reply=models.RecallReply,
+    ),
+    Route(
+        operation="lessons",
+        method="GET",
+        path="/v1/lessons",
+        function="recall",
+        role="reader",
+        summary="List lessons, newest first",
+        reply=models.LessonsReply,
+        query=(
+            QueryParameter(
+                name="limit",
+                description="How many lessons a page holds.",
+                schema={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+            ),
+            QueryParameter(
+                name="before",
+                description="`next` of the page before.",
+                schema={"type": "string"},
+            ),
+            QueryParameter(
+                name="status",
+                description="Only lessons that stand so; believed ones when absent; `any` for all.",
+                schema={
+                    "type": "string",
+                    "enum": [
+                        "active",
+                        "pending",
+                        "disputed",
+                        "quarantined",
+                        "superseded",
+                        "retired",
+                        "evicted",
+                        "erased",
+                        "any",
+                    ],
+                },
+            ),
+            _AS_OF,
+        ),
+    ),
+    Route(
+        operation="lesson",
+        method="GET",
+        path="/v1/lessons/{id}",
+        function="recall",
+        role="reader",
+        summary="Show one lesson",
+        reply=models.LessonDetailReply,
+        query=(_AS_OF,),
+    ),
+)

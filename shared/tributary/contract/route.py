@@ -1,0 +1,47 @@
+"""What the table of routes is made of.
+
+Paths use whole-segment variables, as API Gateway's HTTP APIs need them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Literal
+
+from pydantic import BaseModel
+
+from tributary.contract import limits
+
+Role = Literal["reader", "writer", "curator"]
+IdPrefix = Literal["les", "dis", "dec", "rev", "agt", "tok"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryParameter:
+    name: str
+    description: str
+    schema: dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """One operation. `function` names the Lambda function that serves it; `role` is None on open routes."""
+
+    operation: str
+    method: Literal["GET", "POST", "PUT"]
+    path: str
+    function: str
+    role: Role | None
+    summary: str
+    reply: type[BaseModel] | None
+    request: type[BaseModel] | None = None
+    query: tuple[QueryParameter, ...] = ()
+    also: tuple[HTTPStatus, ...] = ()
+    """Other statuses of success, with the same reply."""
+    id_of: IdPrefix = "les"
+    """What the `{id}` of the path is the id of."""
+    keyed: bool = False
+    """Takes an Idempotency-Key, and is refused when too much is written."""
+    body_bytes: int = limits.BODY_BYTES
+    """The largest body that is read."""

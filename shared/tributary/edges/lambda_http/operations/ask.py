@@ -1,0 +1,71 @@
+"""One request, ready to be read by its operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from tributary.contract.routes import Route
+from tributary.core import ids
+from tributary.core.agent import Principal
+from tributary.core.clock import Now
+from tributary.core.errors import Unauthenticated
+from tributary.edges.lambda_http.body import read_body
+from tributary.edges.lambda_http.headers import idempotency_key
+from tributary.edges.lambda_http.port import Event, MemoryFace, OpenMemory
+from tributary.edges.lambda_http.query import read_query
+from tributary.edges.lambda_http.reply import HttpReply
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """One request whose caller was identified and may do this. `remaining_s` is what is left before the caller is cut off."""
+
+    event: Event
+    route: Route
+    path: Mapping[str, str]
+    identity: Principal | None
+    open_memory: OpenMemory
+    remaining_s: float | None
+    now: Now
+
+    @property
+    def principal(self) -> Principal:
+        """The caller; raises Unauthenticated on a route that let nobody in."""
+        if self.identity is None:
+            raise Unauthenticated
+        return self.identity
+
+    @property
+    def memory(self) -> MemoryFace:
+        """The service. Operations ask for it last, so that a malformed request never reaches it."""
+        return self.open_memory()
+
+    def id(self) -> UUID:
+        """Returns the id in the path; raises InvalidRequest when it is none of what the route is about."""
+        return ids.parse(ids.Prefix(self.route.id_of), self.path["id"], field="id")
+
+    def body(self, model: type[Model]) -> Model:
+        return read_body(self.event, model, most_bytes=self.route.body_bytes)
+
+    def key(self) -> str | None:
+        """Returns the idempotency key, and makes sure that no query came with a request that takes none."""
+        self.query()
+        return idempotency_key(self.event)
+
+    def query(self) -> Mapping[str, str]:
+        return read_query(self.event, self.route.query)
+
+    def deadline_s(self, wanted_s: float | None) -> float | None:
+        """Returns the sooner of what the caller asks for and what is left."""
+        bounds = [bound for bound in (wanted_s, self.remaining_s) if bound is not None]
+        return min(bounds) if bounds else None
+
+
+Operation = Callable[[Ask], HttpReply]
