@@ -124,7 +124,7 @@ def test_a_receipts_document_holds_all_of_it_but_the_signature() -> None:
     one = receipt(hits=(HIT,), excluded=(Exclusion(rule="expired", count=2),), key="k1", signature="never")
     assert one.document() == {
         "id": "rcp_" + f"{7:032x}",
-        "searched": [{"tribe": str(TRIBE), "tick": 4, "at": "2026-03-01T12:00:00+00:00", "settled": True}],
+        "searched": [{"tribe": str(TRIBE), "tick": 4, "at": "2026-03-01T12:00:00Z", "settled": True}],
         "query_digest": "ab" * 32,
         "filters": {"limit": 5},
         "paths": ["vector:exact", "terms"],

@@ -119,7 +119,7 @@ class Receipt:
         return {
             "id": ids.show(ids.Prefix.RECEIPT, self.receipt_id),
             "searched": [
-                {"tribe": str(one.tribe), "tick": one.tick, "at": one.at.isoformat(), "settled": one.settled}
+                {"tribe": str(one.tribe), "tick": one.tick, "at": one.at.isoformat().replace("+00:00", "Z"), "settled": one.settled}
                 for one in self.searched
             ],
             "query_digest": self.query_digest,
