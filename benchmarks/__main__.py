@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import embedding, handler_import, learn, recall, writers
+from benchmarks import embedding, handler_import, learn, models, recall, writers
 from benchmarks.corpus import embed_material
 from benchmarks.figures import Measured
 from benchmarks.ground import open_ground
@@ -25,13 +25,14 @@ from benchmarks.plot import draw
 from benchmarks.progress import Progress
 from benchmarks.report import Surroundings, document, table
 
-LESSONS = 100_000
+LESSONS = 200_000
+"""Half of them in one large tribe."""
 FEWEST = 24_000
 """Half of them must be more than a tribe that is searched exactly."""
 IN_A_TOWN = ("recall", "learn")
 """What needs a large tribe and many small ones."""
 ON_A_GROUND = (*IN_A_TOWN, "writers")
-NAMES = (*ON_A_GROUND, "import", "embedding")
+NAMES = (*ON_A_GROUND, "import", "embedding", "judging")
 WIDEST = 160
 
 
@@ -67,6 +68,8 @@ def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Mea
         alone.append(handler_import.measure(progress))
     if "embedding" in chosen:
         alone.append(embedding.measure(progress))
+    if "judging" in chosen:
+        alone.append(models.measure(progress))
     if not set(chosen) & set(ON_A_GROUND):
         return alone, None, None
     progress.step("embedding sentences to make lessons of")

@@ -128,7 +128,8 @@ class Ground:
         return None if row is None else row[0]
 
     def _settings(self, connections: int, url: str | None = None) -> Settings:
-        return Settings.model_validate({"TRIBUTARY_DATABASE_URL": url or self.url, "connections": connections})
+        unbounded = {"writes_per_minute": 10_000_000, "writes_per_day": 10_000_000}
+        return Settings.model_validate({"TRIBUTARY_DATABASE_URL": url or self.url, "connections": connections, **unbounded})
 
 
 @contextmanager

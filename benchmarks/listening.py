@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, LiteralString
 
@@ -17,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict
 from benchmarks.ground import DATABASE, Ground
 from tests.wire import Relay
 from tributary.core.ports import Embedder, SpaceDefinition, Vector
+from tributary.learn import Learner
 from tributary.models.embedders import MiniLmEmbedder
 from tributary.service import Memory
 from tributary.store import Database, statement
@@ -25,7 +27,9 @@ READ = statement("learn", "read")
 COMMIT = statement("learn", "commit")
 CLOCKED_COMMIT: LiteralString = (
     "WITH done AS MATERIALIZED (SELECT (" + COMMIT + ") AS reply) SELECT reply, (extract(epoch FROM clock_timestamp()"
-    " - current_setting('bench.gate_opened')::timestamptz) * 1000)::double precision FROM done"
+    " - current_setting('bench.gate_opened')::timestamptz) * 1000)::double precision,"
+    " (extract(epoch FROM current_setting('bench.gate_opened')::timestamptz - statement_timestamp()) * 1000)::double precision"
+    " FROM done"
 )
 OPENS: LiteralString = "RETURN opened;"
 NOTED: LiteralString = "PERFORM set_config('bench.gate_opened', clock_timestamp()::text, false); RETURN opened;"
@@ -86,13 +90,38 @@ class Clocked(Database):
     def value(self, query: LiteralString, parameters: Mapping[str, object]) -> object:
         began = time.perf_counter()
         if query == COMMIT:
-            reply, self.work_ms = super().rows(CLOCKED_COMMIT, parameters)[0]
+            reply, self.work_ms, _ = super().rows(CLOCKED_COMMIT, parameters)[0]
             self.commit_ms = (time.perf_counter() - began) * 1000
             return reply
         reply = super().value(query, parameters)
         if query == READ:
             self.reading_ms = (time.perf_counter() - began) * 1000
         return reply
+
+
+class Waiting(Database):
+    """Notes how long each commit waited for the gate, by the server's clock. Threads may share it. Needs a `noted_gate`."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.waits_ms: list[float] = []
+
+    def value(self, query: LiteralString, parameters: Mapping[str, object]) -> object:
+        if query != COMMIT:
+            return super().value(query, parameters)
+        reply, _, wait_ms = super().rows(CLOCKED_COMMIT, parameters)[0]
+        self.waits_ms.append(wait_ms)
+        return reply
+
+
+def on_database(learner: Learner, database: Database) -> Learner:
+    """Returns a learner that asks `database` for everything."""
+    return replace(
+        learner,
+        database=database,
+        admission=replace(learner.admission, database=database),
+        decider=replace(learner.decider, database=database),
+    )
 
 
 def round_trips(ground: Ground, embedder: Embedder, act: Callable[[Memory], object]) -> int:

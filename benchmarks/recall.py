@@ -27,7 +27,7 @@ SMALL = 200
 
 PLAIN: LiteralString = """
 SELECT lesson_id FROM tributary.lesson_vector
-WHERE tribe_id = %(tribe)s AND space_id = %(space)s AND believed
+WHERE tribe_id = %(tribe)s AND space_id = %(space)s AND believed AND indexed
 ORDER BY embedding::public.halfvec(384) OPERATOR(public.<=>) %(vector)s::public.halfvec(384) LIMIT 10"""
 VECTOR_PART: LiteralString = (
     "SELECT lesson_ids FROM tributary.nearest_v1(%(tribe)s, %(space)s, %(vector)s::public.halfvec, 10, 'vector:hnsw')"

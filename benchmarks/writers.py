@@ -7,11 +7,12 @@ import itertools
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from benchmarks.corpus import Corpus, Material
-from benchmarks.figures import Figure, Measured, Target
+from benchmarks.figures import Figure, Measured, Samples, Target
 from benchmarks.ground import Ground, Tribe
+from benchmarks.listening import Waiting, noted_gate, on_database
 from benchmarks.newcomers import FAMILIES, draft_of, stock_of
 from benchmarks.progress import Progress
 from tributary.core.agent import Principal
@@ -64,6 +65,7 @@ def measure(ground: Ground, material: Material, progress: Progress) -> Measured:
         unflushed = _rounds(ground, material, progress, 1, "fsync off")
     finally:
         ground.fsync(on=True)
+    waits = _gate_waits(ground, material, progress)
     alone, few, many, spread = (durable[setting.name] for setting in SETTINGS)
     note = f"fsync on; off: {{:.0f}}; threads of one process, {SLICE_S:g} s slices, best of {ROUNDS}"
     figures = (
@@ -89,8 +91,17 @@ def measure(ground: Ground, material: Material, progress: Progress) -> Measured:
             unit="a second",
             reference=many.rate,
             beside=f"{MOST_WRITERS} writers in one",
+            target=Target(bound=1.7, at_least=True),
             note=note.format(unflushed[SETTINGS[3].name].rate),
             details={"slices": spread.rates},
+        ),
+        Figure(
+            name=f"learn: wait for the gate, {MOST_WRITERS} writers in one tribe",
+            value=waits.median,
+            p95=waits.p95,
+            unit="ms",
+            note=f"server's clock, {len(waits.values):,} commits, fsync on",
+            details=waits.document(),
         ),
         Figure(
             name="learn: 1 writer",
@@ -132,6 +143,21 @@ def _slice(ground: Ground, material: Material, setting: Setting, counted: Counte
         decisions, replans = ground.replans_of(tribe)
         counted.decisions += decisions
         counted.replans += replans
+
+
+def _gate_waits(ground: Ground, material: Material, progress: Progress) -> Samples:
+    """Returns how long commits wait for the gate when many write to one tribe, in a slice of its own."""
+    progress.step("timing the wait for the gate")
+    tribe = ground.create_tribe(f"waiting-{time.monotonic_ns()}")
+    known = material.families(FAMILIES)
+    ground.fill(tribe, known, range(len(known.texts)))
+    setting = Setting(name="waiting", writers=MOST_WRITERS)
+    work = [_work_of(ground, material, setting, [tribe], number) for number in range(MOST_WRITERS)]
+    with noted_gate(ground.superuser), ground.memory(stock_of([one.corpus for one in work]), connections=1) as memory:
+        database = Waiting(ground.runtime_target, limit=MOST_WRITERS)
+        _run(replace(memory, learner=on_database(memory.learner, database)), work)
+        database.close()
+    return Samples(values=database.waits_ms)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -244,7 +244,7 @@ def test_a_new_schema_requires_no_newer_code_than_this(schema_url: str) -> None:
 
 
 def test_there_are_statements_of_every_room() -> None:
-    assert ROOMS == ["access", "learn", "recall", "spaces"]
+    assert ROOMS == ["access", "curate", "garden", "learn", "recall", "spaces"]
     assert len(STATEMENTS) > 20
 
 
@@ -295,7 +295,7 @@ def test_functions_that_run_as_the_owner_name_their_schemas_and_end_with_pg_temp
 
 def test_the_runtime_role_may_run_what_the_code_calls_and_nothing_else(schema_url: str) -> None:
     called = set(re.findall(r"tributary\.(\w+_v\d+)\(", "\n".join(load(room)[name] for room, name in STATEMENTS)))
-    owners_own = {"index_name_v1"}
+    owners_own = {"index_name_v1", "index_vectors_v1", "add_agent_v1", "add_token_v1", "has_curator_v1"}
     with connect(Target(url=schema_url, assume=RUNTIME)) as connection:
         allowed = connection.execute(
             """SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'tributary'::regnamespace

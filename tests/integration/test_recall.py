@@ -17,6 +17,7 @@ from tributary.core.receipt import Cause, Coverage, SearchPath
 from tributary.core.requests import Recalled, Require
 from tributary.models.embedders import HashedEmbedder
 from tributary.recall.signing import canonical
+from tributary.spaces import build_index, index_fresh
 from tributary.service import open_operator
 
 WORDS = "cache linker header token webhook index backup deploy migration replica queue rollout".split()
@@ -72,8 +73,6 @@ def test_a_tribe_above_the_limit_is_searched_by_its_own_index_and_says_so(databa
         assert (before.receipt.paths[0], before.receipt.coverage) == (SearchPath.VECTOR_EXACT, Coverage.COMPLETE)
         with open_operator(tribal.settings, adapters=tribal.adapters) as operator:
             assert not operator.build_index(tribal.name)  # the operator's own limit is the real one
-        from tributary.spaces import build_index
-
         with psycopg.connect(tribal.url, autocommit=True) as connection:
             assert build_index(connection, tribal.tribe_id, exact_limit=20)
             assert build_index(connection, tribal.tribe_id, exact_limit=20)
@@ -86,6 +85,32 @@ def test_a_tribe_above_the_limit_is_searched_by_its_own_index_and_says_so(databa
         # the index is a help, not a need: without it the search is exact again and says so
         tribal.rows(f'DROP INDEX tributary."{_index_name(tribal)}"')
         assert tribal.recall("queue lesson number7", limit=3).receipt.coverage is Coverage.COMPLETE
+
+
+def test_lessons_learned_since_the_index_was_built_are_found_before_and_after_they_come_into_it(database_url: str) -> None:
+    with open_tribal(database_url, judge=RuledJudge(all_unrelated), exact_limit=20) as tribal:
+        for number in range(30):
+            tribal.learn(tribal.curator, f"{WORDS[number % 12]} lesson number{number}", situation=f"situation{number}")
+        with psycopg.connect(tribal.url, autocommit=True) as connection:
+            assert build_index(connection, tribal.tribe_id, exact_limit=20)
+        for number in range(30, 36):
+            tribal.learn(tribal.curator, f"{WORDS[number % 12]} lesson number{number}", situation=f"situation{number}")
+        fresh = "SELECT count(*) AS n FROM tributary.lesson_vector WHERE NOT indexed"
+        assert tribal.rows(fresh) == [{"n": 6}]
+        questions = [f"{WORDS[number % 12]} lesson number{number}" for number in range(28, 36)]
+        before = [tribal.recall(question, limit=3) for question in questions]
+        assert [texts(one)[0] for one in before] == questions
+        assert before[0].receipt.paths[0] is SearchPath.VECTOR_HNSW
+        assert [index_fresh(tribal.memory.database, tribal.tribe_id, most=4) for _ in range(3)] == [4, 2, 0]
+        assert tribal.rows(fresh) == [{"n": 0}]
+        after = [tribal.recall(question, limit=3) for question in questions]
+        assert [texts(one) for one in after] == [texts(one) for one in before]
+
+
+def test_vectors_of_a_tribe_without_an_index_are_left_alone(tribal: Tribal) -> None:
+    tribal.learn(tribal.curator, "cache one")
+    assert index_fresh(tribal.memory.database, tribal.tribe_id) == 0
+    assert tribal.rows("SELECT indexed FROM tributary.lesson_vector") == [{"indexed": False}]
 
 
 def _index_name(tribal: Tribal) -> str:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from typing import cast
 from uuid import UUID
 
 import psycopg
 from psycopg import sql
 
 from tributary.core.errors import NotFound
-from tributary.store import statement
+from tributary.store import Database, statement
 
 EXACT_LIMIT = 10_000
 """Believed vectors up to which a tribe is scanned exactly: complete, and about as fast as an index there."""
 
 BUILD_MEMORY = "512MB"
+BATCH = 500
+
+
+def index_fresh(database: Database, tribe_id: UUID, *, most: int = BATCH) -> int:
+    """Puts up to `most` vectors that were learned since into the tribe's index; returns how many. Recall finds them either way."""
+    return cast(int, database.value(statement("spaces", "index_fresh"), {"tribe_id": tribe_id, "limit": most}))
 
 
 def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT) -> bool:
@@ -31,6 +38,8 @@ def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: 
     if vectors <= exact_limit:
         return False
     index = sql.Identifier("tributary", name)
+    while connection.execute(statement("spaces", "index_vectors"), {"tribe_id": tribe_id, "limit": BATCH}).fetchone() != (0,):
+        pass  # in batches, so that no commit waits for long; those that are learned meanwhile the gardener adds
     connection.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'")  # a graph that outgrows it is built many times slower
     if valid is not None:
         connection.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(index))
@@ -39,7 +48,7 @@ def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: 
             "CREATE INDEX CONCURRENTLY {name} ON tributary.lesson_vector"
             " USING hnsw ((embedding::public.halfvec({dimension})) public.halfvec_cosine_ops)"
             " WITH (m = 16, ef_construction = 200)"
-            " WHERE tribe_id = {tribe_id} AND space_id = {space_id} AND believed"
+            " WHERE tribe_id = {tribe_id} AND space_id = {space_id} AND believed AND indexed"
         ).format(
             name=sql.Identifier(name),
             dimension=sql.Literal(dimension),
@@ -47,4 +56,5 @@ def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: 
             space_id=sql.Literal(space_id),
         )
     )
+    connection.execute("ANALYZE tributary.lesson_vector")  # else the planner takes what it knew before for few indexed vectors
     return True

@@ -29,22 +29,75 @@ SELECT tribe_id, name, clock, created_at FROM tributary.tribe ORDER BY name
 -- Operator: one tribe by name.
 SELECT tribe_id, name, clock, created_at FROM tributary.tribe WHERE name = %(name)s
 
+-- name: lock_tribe
+-- Operator: one tribe by name, whose agents nobody else changes until the transaction ends.
+SELECT tribe_id, name, clock, created_at FROM tributary.tribe WHERE name = %(name)s FOR NO KEY UPDATE
+
 -- name: create_agent
--- Operator: a new agent; no row when the name is taken.
-INSERT INTO tributary.agent (tribe_id, agent_id, name, role) VALUES (%(tribe_id)s, %(agent_id)s, %(name)s, %(role)s)
-ON CONFLICT (tribe_id, name) DO NOTHING RETURNING agent_id, name, role, created_at, revoked_at
+-- Operator: a new agent.
+SELECT tributary.add_agent_v1(%(tribe_id)s, %(agent_id)s, %(name)s, %(role)s, %(most_agents)s)
+
+-- name: create_token
+-- Operator: a token of an agent, known by its hash.
+SELECT tributary.add_token_v1(
+    %(tribe_id)s, %(agent_id)s, %(token_id)s, %(token_hash)s, %(expires_at)s, %(most_tokens)s, %(now)s)
 
 -- name: agents
--- Operator: the agents of a tribe, oldest first.
-SELECT agent_id, name, role, created_at, revoked_at FROM tributary.agent WHERE tribe_id = %(tribe_id)s
-ORDER BY created_at, agent_id
+-- Operator: the agents of a tribe, oldest first, or the one of a name.
+SELECT a.agent_id, a.name, a.role, a.created_at, a.revoked_at, (
+    SELECT max(t.last_used_at) FROM tributary.token t WHERE t.tribe_id = a.tribe_id AND t.agent_id = a.agent_id) AS last_used_at
+FROM tributary.agent a WHERE a.tribe_id = %(tribe_id)s AND a.name = coalesce(%(name)s::text, a.name)
+ORDER BY a.created_at, a.agent_id
 
 -- name: revoke_agent
 -- Operator: ends an agent and with it its tokens; keeps the first time when it was revoked before.
 UPDATE tributary.agent SET revoked_at = coalesce(revoked_at, clock_timestamp())
-WHERE tribe_id = %(tribe_id)s AND name = %(name)s RETURNING agent_id, name, role, created_at, revoked_at
+WHERE tribe_id = %(tribe_id)s AND agent_id = %(agent_id)s
 
--- name: create_token
--- Operator: a token of an agent, known by its hash.
-INSERT INTO tributary.token (tribe_id, token_id, agent_id, token_hash, expires_at)
-VALUES (%(tribe_id)s, %(token_id)s, %(agent_id)s, %(token_hash)s, %(expires_at)s) ON CONFLICT DO NOTHING
+-- name: tokens
+-- Operator: the tokens of an agent, newest first, or one token of the tribe. It counts as revoked when its agent is.
+SELECT t.token_id, t.agent_id, t.created_at, t.expires_at, coalesce(t.revoked_at, a.revoked_at) AS revoked_at, t.last_used_at
+FROM tributary.token t JOIN tributary.agent a USING (tribe_id, agent_id)
+WHERE t.tribe_id = %(tribe_id)s AND (t.agent_id = %(agent_id)s OR t.token_id = %(token_id)s)
+ORDER BY t.token_id DESC
+
+-- name: revoke_tokens
+-- Operator: ends one token, or all those of an agent; keeps the first time of one that was revoked before.
+UPDATE tributary.token SET revoked_at = coalesce(revoked_at, clock_timestamp())
+WHERE tribe_id = %(tribe_id)s AND (agent_id = %(agent_id)s OR token_id = %(token_id)s)
+
+-- name: has_curator
+-- Operator: whether a tribe has a curator who can act.
+SELECT tributary.has_curator_v1(%(tribe_id)s, %(now)s)
+
+-- name: manage_create
+-- A curator makes an agent with its first token.
+SELECT tributary.create_agent_v1(
+    %(tribe_id)s, %(actor_id)s, %(audit_id)s, %(agent_id)s, %(name)s, %(role)s, %(token_id)s, %(token_hash)s, %(expires_at)s,
+    %(most_agents)s, %(most_tokens)s, %(now)s)
+
+-- name: manage_new_token
+-- A curator gives an agent another token.
+SELECT tributary.new_token_v1(
+    %(tribe_id)s, %(actor_id)s, %(audit_id)s, %(agent_id)s, %(token_id)s, %(token_hash)s, %(expires_at)s, %(revoke_others)s,
+    %(most_tokens)s, %(now)s)
+
+-- name: manage_revoke_token
+-- A curator ends a token.
+SELECT tributary.revoke_token_v1(%(tribe_id)s, %(actor_id)s, %(audit_id)s, %(token_id)s, %(now)s)
+
+-- name: manage_revoke
+-- A curator ends an agent.
+SELECT tributary.revoke_agent_v1(%(tribe_id)s, %(actor_id)s, %(audit_id)s, %(agent_id)s, %(now)s)
+
+-- name: manage_set_role
+-- A curator gives an agent another role.
+SELECT tributary.set_role_v1(%(tribe_id)s, %(actor_id)s, %(audit_id)s, %(agent_id)s, %(role)s, %(now)s)
+
+-- name: page_of_agents
+-- A page of the agents of a tribe, newest first.
+SELECT tributary.agents_v1(%(tribe_id)s, %(actor_id)s, %(limit)s, %(before_id)s, %(now)s)
+
+-- name: page_of_tokens
+-- A page of the tokens of an agent, newest first.
+SELECT tributary.tokens_v1(%(tribe_id)s, %(actor_id)s, %(agent_id)s, %(limit)s, %(before_id)s, %(now)s)

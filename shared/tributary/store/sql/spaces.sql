@@ -20,3 +20,11 @@ SELECT ts.vectors, s.space_id, s.dimension, tributary.index_name_v1(ts.tribe_id,
     WHERE c.relname = tributary.index_name_v1(ts.tribe_id, ts.space_id) AND c.relnamespace = 'tributary'::regnamespace)
 FROM tributary.tribe_space ts JOIN tributary.space s USING (space_id)
 WHERE ts.tribe_id = %(tribe_id)s AND ts.state = 'serving'
+
+-- name: index_vectors
+-- Operator: makes a batch of a tribe's vectors ready for its index.
+SELECT tributary.index_vectors_v1(%(tribe_id)s, %(limit)s)
+
+-- name: index_fresh
+-- Puts vectors that were learned since into the tribe's index, when it has one that is valid.
+SELECT tributary.index_fresh_v1(%(tribe_id)s, %(limit)s)

@@ -58,7 +58,8 @@ CREATE TABLE tributary.token (
     last_used_at timestamptz, -- to the minute: a use within a minute of the last one is not written down
     PRIMARY KEY (tribe_id, token_id),
     FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent
-);
+) WITH (fillfactor = 70); -- each use may rewrite the row: room for heap-only updates in its page
+CREATE INDEX token_agent ON tributary.token (tribe_id, agent_id, token_id);
 
 CREATE TABLE tributary.space (
     space_id      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -152,13 +153,14 @@ CREATE TABLE tributary.lesson_vector (
     space_id   integer NOT NULL,
     lesson_id  uuid NOT NULL,
     believed   boolean NOT NULL, -- kept equal to the lesson's by the cascade
+    indexed    boolean NOT NULL DEFAULT false, -- in the tribe's HNSW index, if it has one; the gardener puts new ones there
     embedding  public.halfvec NOT NULL,
     PRIMARY KEY (tribe_id, space_id, lesson_id),
     FOREIGN KEY (tribe_id, lesson_id, believed) REFERENCES tributary.lesson (tribe_id, lesson_id, believed) ON UPDATE CASCADE,
     FOREIGN KEY (tribe_id, space_id) REFERENCES tributary.tribe_space
 );
 ALTER TABLE tributary.lesson_vector ALTER COLUMN embedding SET STORAGE PLAIN; -- an exact scan must not visit TOAST
-CREATE INDEX lesson_vector_believed ON tributary.lesson_vector (tribe_id, space_id) WHERE believed;
+CREATE INDEX lesson_vector_believed ON tributary.lesson_vector (tribe_id, space_id, indexed) WHERE believed;
 CREATE INDEX lesson_vector_lesson ON tributary.lesson_vector (tribe_id, lesson_id);
 
 CREATE TABLE tributary.lesson_term (

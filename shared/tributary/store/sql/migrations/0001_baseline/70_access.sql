@@ -1,11 +1,31 @@
 -- Who is asking, and what a process must know of a tribe before it can serve it.
 
--- The agent behind a token's hash: NULL when unknown, expired or revoked.
+-- The agent behind a token's hash: NULL when unknown, expired or revoked. Writes down that the token was used, once a minute at most.
 CREATE FUNCTION tributary.authenticate_v1(p_hash bytea) RETURNS json
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
-    SELECT json_build_object('tribe_id', a.tribe_id, 'agent_id', a.agent_id, 'name', a.name, 'role', a.role)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT t.tribe_id, t.token_id, t.last_used_at, a.agent_id, a.name, a.role INTO known
     FROM token t JOIN agent a USING (tribe_id, agent_id)
-    WHERE t.token_hash = p_hash AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp() AND a.revoked_at IS NULL
+    WHERE t.token_hash = p_hash AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp() AND a.revoked_at IS NULL;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    -- a replica lets anybody in whom it knows, and writes nothing; in recovery every transaction is read-only
+    IF coalesce(known.last_used_at <= clock_timestamp() - interval '1 minute', true)
+       AND current_setting('transaction_read_only') = 'off' THEN
+        -- losing this in a crash is harmless, and nobody waits to write it: whoever holds the row writes the same, or revokes it
+        PERFORM set_config('synchronous_commit', 'off', true);
+        UPDATE token t SET last_used_at = clock_timestamp()
+        FROM (SELECT u.token_id FROM token u
+              WHERE u.tribe_id = known.tribe_id AND u.token_id = known.token_id
+                AND u.last_used_at IS NOT DISTINCT FROM known.last_used_at
+              FOR NO KEY UPDATE SKIP LOCKED) held
+        WHERE t.tribe_id = known.tribe_id AND t.token_id = held.token_id;
+    END IF;
+    RETURN json_build_object('tribe_id', known.tribe_id, 'agent_id', known.agent_id, 'name', known.name, 'role', known.role);
+END
 $$;
 
 -- What does not change while a process runs (the commit checks the serving space again): the key of the tribe's content

@@ -11,6 +11,12 @@ GRANT EXECUTE ON FUNCTION
     tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1,
     tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.reject_review_v1,
     tributary.set_policy_v1, tributary.policy_v1,
+    tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
+    tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1,
+    tributary.index_fresh_v1,
     tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decisions_v1,
-    tributary.reviews_v1, tributary.audit_v1
+    tributary.reviews_v1, tributary.audit_v1,
+    tributary.garden_tribes_v1, tributary.garden_survey_v1, tributary.garden_unscreened_v1, tributary.garden_unjudged_v1,
+    tributary.garden_rejudge_v1, tributary.garden_beliefs_v1, tributary.garden_last_write_v1, tributary.garden_end_v1,
+    tributary.garden_refuse_v1, tributary.garden_unembedded_v1, tributary.garden_embed_v1, tributary.garden_prune_v1
     TO tributary_runtime;
