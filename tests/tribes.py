@@ -56,7 +56,7 @@ class Tribal:
         """Reads the database as a superuser; `$tribe`-less on purpose: tests say what they look at."""
         with psycopg.connect(self.url, autocommit=True, row_factory=dict_row) as connection:
             cursor = connection.execute(query.encode(), parameters)
-            return cursor.fetchall() if cursor.description else []
+            return cursor.fetchall() if cursor.description is not None else []
 
     def status_counts(self) -> dict[str, int]:
         """Returns how many lessons stand how, counted from the lessons themselves."""

@@ -16,13 +16,19 @@ DECLARE
     vector halfvec := p_vector::halfvec;
     path text := vector_path_v1(p_tribe, p_space, p_exact_limit);
     near record;
-    rare text[];
+    held text[]; -- the rarest terms that some lesson holds, with how many do
+    holders integer[];
+    unheld text[]; -- by these a lesson that is learned meanwhile may be found
     found_ids uuid[];
 BEGIN
     SELECT * INTO near FROM nearest_v1(p_tribe, p_space, vector, p_near, path);
-    SELECT coalesce(array_agg(w.term), '{}') INTO rare FROM (
-        SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap, latest_v1(), true) t
-        WHERE t.holders <= p_cap ORDER BY t.holders, length(t.term) DESC, t.term LIMIT p_rare) w;
+    SELECT array_agg(h.term) FILTER (WHERE h.holders > 0 AND h.place <= p_rare),
+           array_agg(h.holders) FILTER (WHERE h.holders > 0 AND h.place <= p_rare),
+           array_agg(h.term) FILTER (WHERE h.holders = 0)
+    INTO held, holders, unheld
+    FROM (SELECT t.term, t.holders,
+                 row_number() OVER (ORDER BY t.holders = 0, t.holders, length(t.term) DESC, t.term) AS place
+          FROM term_holders_v1(p_tribe, p_terms, p_cap, latest_v1(), true) t WHERE t.holders <= p_cap) h;
     SELECT array_agg(DISTINCT s.lesson_id) INTO found_ids FROM (
         SELECT unnest(near.lesson_ids) AS lesson_id
         UNION ALL
@@ -36,13 +42,17 @@ BEGIN
            AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL)
          ORDER BY l.lesson_id DESC LIMIT p_near)
         UNION ALL
-        (SELECT x.lesson_id FROM lesson_term x JOIN lesson l USING (tribe_id, lesson_id)
-         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND l.believed
-         GROUP BY x.lesson_id ORDER BY count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
+        -- one shared term that is really rare says more than several that are less so
+        (SELECT x.lesson_id FROM unnest(held, holders) AS h(term, holders)
+         JOIN lesson_term x ON x.tribe_id = p_tribe AND x.term = h.term
+         JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = x.lesson_id AND l.believed
+         GROUP BY x.lesson_id ORDER BY min(h.holders), count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
         UNION ALL
-        (SELECT x.lesson_id FROM lesson_term x JOIN lesson l USING (tribe_id, lesson_id)
-         WHERE x.tribe_id = p_tribe AND x.term = ANY (rare) AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL)
-         GROUP BY x.lesson_id ORDER BY count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
+        (SELECT x.lesson_id FROM unnest(held, holders) AS h(term, holders)
+         JOIN lesson_term x ON x.tribe_id = p_tribe AND x.term = h.term
+         JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = x.lesson_id
+              AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL)
+         GROUP BY x.lesson_id ORDER BY min(h.holders), count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
         UNION ALL
         -- what is not believed yet has no place in the index of believed vectors; there are few of them
         (SELECT l.lesson_id FROM lesson l JOIN lesson_vector v USING (tribe_id, lesson_id)
@@ -66,7 +76,7 @@ BEGIN
             'role', (SELECT a.role FROM agent a
                      WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.revoked_at IS NULL),
             'serving', path IS NOT NULL,
-            'rare', rare,
+            'rare', coalesce(held || unheld, '{}'),
             'farthest', CASE WHEN cardinality(near.lesson_ids) >= p_near THEN near.distances[p_near] END,
             'candidates', candidates_v1(p_tribe, found_ids, p_agent, p_space, vector))
         FROM tribe t WHERE t.tribe_id = p_tribe);
