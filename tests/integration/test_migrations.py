@@ -302,3 +302,11 @@ def test_the_runtime_role_may_run_what_the_code_calls_and_nothing_else(schema_ur
                AND has_function_privilege(p.oid, 'EXECUTE')"""
         ).fetchall()
     assert {name for (name,) in allowed} == called - owners_own
+
+
+def test_schema_of_a_version_that_this_one_does_not_know_is_refused_in_plain_words(database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("SET search_path = tributary, public")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    with pytest.raises(NotMigrated, match="another version of Tributary"):
+        migrate(Target(url=database_url))

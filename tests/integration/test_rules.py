@@ -229,3 +229,78 @@ def test_a_commit_refuses_any_isolation_but_read_committed(tribal: Tribal, owner
     with owner.transaction(), pytest.raises(psycopg.Error) as caught:
         owner.execute("SELECT tributary.gate_v1(%s)", (tribal.tribe_id,))
     assert caught.value.sqlstate == "TB500"
+
+
+# -- curation
+
+
+def _dispute(tribal: Tribal) -> UUID:
+    _rivals(tribal)
+    (row,) = tribal.rows("SELECT dispute_id FROM tributary.dispute")
+    return UUID(str(row["dispute_id"]))
+
+
+def test_believed_lesson_cannot_be_marked_as_rejected(tribal: Tribal, owner: psycopg.Connection) -> None:
+    believed, disputed = _rivals(tribal)
+    for lesson_id in (believed, disputed):
+        with pytest.raises(psycopg.errors.CheckViolation, match="lesson_rejected_status"):
+            owner.execute("UPDATE tributary.lesson SET rejected_as = 'wrong' WHERE lesson_id = %s", (lesson_id,))
+    with pytest.raises(psycopg.errors.CheckViolation, match="rejected_as"):
+        owner.execute("UPDATE tributary.lesson SET rejected_as = 'dull', status = 'retired' WHERE lesson_id = %s", (disputed,))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ending = 'accepted'",
+        "state = 'settled', closed_tick = 99, closed_at = clock_timestamp()",
+        "state = 'settled', closed_tick = 99, closed_at = clock_timestamp(), ending = 'accepted'",
+        "state = 'settled', closed_tick = 99, closed_at = clock_timestamp(), ending = 'moot', closed_by = lesson_id",
+        "state = 'settled', closed_tick = 99, closed_at = clock_timestamp(), ending = 'moot', rationale = 'because'",
+        "state = 'settled', closed_tick = opened_tick, closed_at = clock_timestamp(), ending = 'moot'",
+        "rationale = 'because'",
+    ],
+)
+def test_dispute_ends_wholly_or_not_at_all(tribal: Tribal, owner: psycopg.Connection, change: str) -> None:
+    dispute = _dispute(tribal)
+    with pytest.raises(psycopg.errors.CheckViolation, match=r"dispute_(ending|interval)"):
+        owner.execute(f"UPDATE tributary.dispute SET {change} WHERE dispute_id = %s".encode(), (dispute,))
+    owner.execute(
+        """UPDATE tributary.dispute SET state = 'settled', closed_tick = 99, closed_at = clock_timestamp(), ending = 'moot'
+           WHERE dispute_id = %s""",
+        (dispute,),
+    )
+
+
+def test_erased_lesson_holds_no_text_and_others_hold_some(tribal: Tribal, owner: psycopg.Connection) -> None:
+    _, disputed = _rivals(tribal)
+    for change in ("status = 'erased'", "status = 'erased', text = NULL", "text = NULL, situation = NULL"):
+        with pytest.raises(psycopg.errors.DatabaseError):
+            owner.execute(f"UPDATE tributary.lesson SET {change} WHERE lesson_id = %s".encode(), (disputed,))
+
+
+def test_two_sessions_cannot_accept_two_contenders_by_hand(tribal: Tribal) -> None:
+    """The believed lesson ends in one session while a second one, too, puts a contender in its place."""
+    believed, first = _rivals(tribal)
+    third = tribal.learn(tribal.agent("three"), "gamma", subject="matter").lesson
+    assert third is not None
+    with psycopg.connect(tribal.url) as one, psycopg.connect(tribal.url) as two:
+        for session in (one, two):
+            session.execute("SET ROLE tributary_owner")
+        _retire(one, believed, 98)
+        _activate(one, first)
+        refused: list[psycopg.Error] = []
+        second = threading.Thread(target=_activate_and_note, args=(two, third.lesson_id, refused))
+        second.start()
+        _until_blocked(tribal.url, second)
+        one.commit()
+        second.join(30)
+        assert [type(error) for error in refused] == [psycopg.errors.CheckViolation]
+
+
+def _activate_and_note(connection: psycopg.Connection, lesson_id: UUID, refused: list[psycopg.Error]) -> None:
+    try:
+        _activate(connection, lesson_id)
+        connection.commit()
+    except psycopg.Error as error:
+        refused.append(error)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.doubles import RuledJudge, SwitchedEmbedder, within_a_subject
 from tests.tribes import SEEN, Tribal, open_tribal
+from tributary.contract.routes import ROUTES
 from tributary.core import ids
 from tributary.core.agent import Role
 from tributary.core.decision import Learned, Outcome
@@ -253,3 +254,45 @@ def test_policy_is_read_and_set_over_http(api: httpx.Client) -> None:
     assert (changed.status_code, changed.json()["version"]) == (200, 2)
     assert api.put("/v1/policy", json={**policy, "equals": "newest_observation"}).status_code == 409
     assert api.get("/v1/policy").json() == changed.json()
+
+
+BODIES: dict[str, dict[str, object]] = {
+    "learn": LESSON,
+    "learn_batch": {"lessons": [LESSON]},
+    "contest": {"text": "it is not", "source": {"how": "told"}},
+    "reject_dispute": {"rationale": "it was measured"},
+    "report": {"should_be": "unrelated"},
+    "set_policy": {"version": 1, "precedence": []},
+    "create_agent": {"name": "x", "role": "reader"},
+    "set_role": {"role": "curator"},
+}
+
+
+def test_reader_changes_nothing_by_any_route(api: httpx.Client, ruled: Tribal) -> None:
+    """With the ids of things that are there, so that nothing but the role stands in the way."""
+    learned = api.post("/v1/lessons", json=LESSON).json()
+    disputed = api.post(
+        "/v1/lessons", json={**LESSON, "text": "it is 81"}, headers={"Authorization": f"Bearer {ruled.token('w')}"}
+    ).json()
+    agent = ruled.agent("victim")
+    reader = {"Authorization": f"Bearer {ruled.token('r', Role.READER)}"}
+    here = {
+        "les": learned["lesson"]["id"],
+        "dis": disputed["dispute"],
+        "dec": disputed["decision"],
+        "agt": ids.show(ids.Prefix.AGENT, agent.agent_id),
+    }
+    before = _state(ruled)
+    writing = [route for route in ROUTES if route.role in ("writer", "curator")]
+    assert {route.method for route in writing} == {"GET", "POST", "PUT"}
+    for route in writing:
+        path = route.path.replace("{id}", here.get(route.id_of, f"{route.id_of}_{UUID(int=7).hex}"))
+        reply = api.request(route.method, path, json=BODIES.get(route.operation), headers=reader)
+        assert (route.operation, reply.status_code) == (route.operation, 403)
+    assert _state(ruled) == before
+
+
+def _state(tribal: Tribal) -> list[object]:
+    """Returns what the tribe believes and who is in it; refusals are audited, and uses of a token noted."""
+    tables = ("tribe", "lesson", "lesson_event", "dispute", "decision", "confirmation", "review", "agent", "idempotency")
+    return [tribal.rows(f"SELECT * FROM tributary.{table} x ORDER BY x::text") for table in tables]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from tributary.core.errors import TributaryError, Unavailable
+from tributary.core.errors import NotMigrated, TributaryError, Unavailable
 from tributary.store import failures
 from tributary.store.database import Target, connect
 from tributary.store.roles import OWNER
@@ -29,9 +29,11 @@ def migrate(target: Target) -> str:
     """Brings the database to the newest revision and returns its name. Safe to run again, and by two processes at once.
 
     `target` logs in as a user that may make roles and extensions; all objects are made as the owner role. Raises
-    Unavailable, or TributaryError with the database's own words when it refuses a statement.
+    Unavailable, NotMigrated when another version's schema is there, or TributaryError with the database's own words when it
+    refuses a statement.
     """
     from alembic import command
+    from alembic.util.exc import CommandError
     from sqlalchemy import create_engine, pool
 
     try:
@@ -50,6 +52,11 @@ def migrate(target: Target) -> str:
             command.upgrade(configuration, "head")
     except psycopg.Error as error:
         raise _refused(error) from error
+    except CommandError as error:
+        raise NotMigrated(
+            "the database holds the schema of another version of Tributary, which this one does not know: a newer one, or one"
+            " from before the first release; use that version, or a new database"
+        ) from error
     return head()
 
 

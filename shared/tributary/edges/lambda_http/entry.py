@@ -13,12 +13,13 @@ from tributary.telemetry import log
 
 if TYPE_CHECKING:
     from tributary.edges.lambda_http.app import App
+    from tributary.service import Memory
 
 Made = TypeVar("Made")
 
 
 def handler_for(function: str) -> Handler:
-    """Returns the handler of one of the functions that serve HTTP routes: `recall` or `learn`."""
+    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn` or `curate`."""
     # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
     from tributary.edges.lambda_http.app import App
     from tributary.edges.lambda_http.metrics import meter_for
@@ -62,6 +63,21 @@ def migrate_handler() -> Handler:
     return handler
 
 
+def gardener_handler() -> Handler:
+    """Returns the handler that tends every tribe, for as long as the function may run; it answers with the report."""
+    from tributary.edges.lambda_http.gardening import tended
+    from tributary.edges.lambda_http.metrics import meter_for
+
+    memory = once(_open_whole_memory)
+    configure = once(_configure_log)
+
+    def handler(_event: Event, context: Context) -> dict[str, Any]:
+        configure()
+        return tended(memory().gardener, context, meter=meter_for("gardener", os.environ))
+
+    return handler
+
+
 def once(make: Callable[[], Made]) -> Callable[[], Made]:
     """Returns a function that makes its thing at the first call and gives the same one ever after.
 
@@ -80,6 +96,12 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
 
 
 def _open_memory() -> MemoryFace:
+    from tributary.service import load_settings, open_memory
+
+    return open_memory(load_settings())
+
+
+def _open_whole_memory() -> Memory:
     from tributary.service import load_settings, open_memory
 
     return open_memory(load_settings())
