@@ -1,8 +1,9 @@
 """Scores the local screen on the labelled cases: `python -m evals.screen_accuracy [--errors SPLIT]`.
 
-The cases were written in five batches (ids x, y, z, w and v), each after the rules had been tuned on the ones before; at
-first sight the attacks of y to v were caught at 0.78, 0.86, 0.77 and 0.90, and the benign ones passed at 1.00, 0.98, 0.97 and
-1.00. The `test` split is half of x and all of v, which no rule was changed for; the others are `tune`.
+The cases were written in nine batches (ids x, y, z, w, v, u, t, s and r), each after the rules had been tuned on the ones
+before; at first sight the attacks of y to r were caught at 0.78, 0.86, 0.77, 0.90, 0.88, 0.84, 0.95 and 0.81, and the benign ones
+passed at 1.00, 0.98, 0.97, 1.00, 1.00, 0.96, 0.93 and 1.00. The `test` split is half of x, all of v and r, and the one benign
+case of s that still fails: no rule was changed for these; the others are `tune`.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ _PER = re.compile(r"(?<=[a-z\d])/(s|sec|second|min|minute|h|hour|day)\b", re.IGN
 _POSSESSIVE = re.compile(r"(?<=\w)'s$|(?<=s)'$")
 _NEGATED = re.compile(r"^([a-z]+)n't$")
 _PLURAL_ACRONYM = re.compile(r"^([A-Z]{2,})s$")
+_MEASURE = re.compile(r"\d+-(?:bits?|bytes?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|percent|node|core|replica)")
 _PORT = re.compile(r":\d{2,5}")
 
 
@@ -73,6 +74,8 @@ def _opened(core: str, ends: str) -> list[Chunk]:
         parts = [match[1], "not"]
     elif _PORT.fullmatch(core):
         parts = ["port", core[1:]]
+    elif _MEASURE.fullmatch(word):
+        parts = word.split("-")
     elif "=" in core and "://" not in core and not core.startswith("="):
         key, _, value = core.partition("=")
         parts = [key.strip("="), "=", value.lstrip("=").strip("\"'")]

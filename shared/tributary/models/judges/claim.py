@@ -8,6 +8,9 @@ from enum import Enum
 from tributary.models.judges.quantities import Quantity
 from tributary.models.judges.sorts import Sort
 
+CLAUSES_A_SENTENCE = 1000
+"""By so much the numbers of one sentence's clauses are apart from the next one's."""
+
 
 class Role(Enum):
     """Where in its sentence an item stands."""
@@ -44,6 +47,7 @@ class Item:
     sentence: int
     clause: int
     quantity: Quantity | None = None
+    named: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tributary.models.judges.claim import Claim, Item, Role
+from tributary.models.judges.alike import like
+from tributary.models.judges.claim import CLAUSES_A_SENTENCE, Claim, Item, Role
 from tributary.models.judges.matching import Matching, weight_of
-from tributary.models.judges.words import NEGATING, concept_of, stem
+from tributary.models.judges.words import NEGATING, VERBS, concept_of, stem
 
 _MAIN = frozenset({Role.SUBJECT, Role.PREDICATE, Role.VALUE, Role.SCOPE, Role.ASIDE})
+_OBJECTS = frozenset({Role.VALUE, Role.SUBJECT})
 _HALF = 0.5
+_BY_WAY_OF = frozenset({"with", "via", "through", "by", "over"})
+_REFUSALS = range(400, 600)
 _SYMMETRIC = frozenset({"is", "are", "was", "were", "be", ""})
 _DIRECTIONS = frozenset({"from", "to", "into", "onto"})
 _RETAIN = concept_of("retain").key
+_WAIT = concept_of("wait").key
+_CURE = concept_of("fix").key
+_ILLS = frozenset(
+    concept_of(word).key for word in "bug problem error leak crash race regression defect flaw hang deadlock".split()
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,10 +46,11 @@ def polarity(old: Claim, new: Claim, matching: Matching, denials: Sequence[Item]
     """Compares what is asserted, and what it is asserted under; opposed in one of them is opposed, in both it is neither."""
     main, condition = (_turn(matching, denials, conditional=conditional) for conditional in (False, True))
     need = old.need * new.need < 0 or (old.need + new.need < 0 and old.need * new.need == 0)
-    asserted = main.opposed ^ (need or _does_without(old, new, matching))
+    asserted = main.opposed ^ (need or _does_without(old, new, matching)) ^ _fails_without(old, new, matching)
+    asserted ^= bounds_differ(matching) or _needs_more(old, new, matching)
     return Polarity(
         opposed=asserted != condition.opposed and not main.mixed and not condition.mixed,
-        equal=not (asserted or condition.opposed or main.mixed or condition.mixed),
+        equal=asserted == condition.opposed and not main.mixed and not condition.mixed,
     )
 
 
@@ -69,14 +79,14 @@ def _turn(matching: Matching, denials: Sequence[Item], *, conditional: bool) -> 
     total = 0.0
     for a, b in matching.pairs:
         both_conditions = a.role is Role.CONDITION and b.role is Role.CONDITION
-        opposite = a.sign * b.sign < 0 and not _same_span(a, matching)
+        opposite = are_opposites(a, b) and not _same_span(a, matching)
         both_main = a.role in _MAIN and b.role in _MAIN
         if both_conditions is not conditional or not (both_conditions or both_main or opposite):
             continue
         meeting = meetings.setdefault((a.clause, b.clause), _Meeting())
         meeting.weight += a.weight
         total += a.weight
-        meeting.negated = a.negated != b.negated and (both_conditions or both_main)
+        meeting.negated = a.negated != b.negated and (both_conditions or both_main or opposite)
         meeting.opposites += opposite
         meeting.telling = meeting.telling or a.sign != 0 or a.role is b.role is Role.PREDICATE
     telling = [m for m in meetings.values() if m.telling or m.weight >= _HALF * total]
@@ -84,18 +94,74 @@ def _turn(matching: Matching, denials: Sequence[Item], *, conditional: bool) -> 
     return _Turn(opposed=any(m.opposed for m in telling) != denied, mixed=any(m.mixed for m in telling))
 
 
+def rules_out(old: Claim, new: Claim, matching: Matching) -> bool:
+    """Tells whether one says "by a full disk, not by the certificate", and the other that it was the certificate."""
+    return any(
+        (_is_ruled_out(a, old, matching.old) and not b.negated) or (_is_ruled_out(b, new, matching.new) and not a.negated)
+        for a, b in matching.pairs
+        if a.weight >= 1
+    )
+
+
+def _is_ruled_out(item: Item, claim: Claim, left: Sequence[Item]) -> bool:
+    """Tells whether the item's clause only denies, beside a main clause that claims something else."""
+    if not item.negated or item.role is not Role.SUBJECT or not item.link or any(i.clause == item.clause for i in left):
+        return False
+    return any(i.role in _MAIN and i.sentence == item.sentence and i.clause < item.clause and not i.negated for i in claim.items)
+
+
+def are_opposites(a: Item, b: Item) -> bool:
+    """Tells "accepts" from "rejects", and also from "does not support": several axes say that something does or does not."""
+    return a.sign * b.sign * (1 if a.key == b.key else like(a.key).get(b.key, 0)) < 0
+
+
+def are_turned(a: Item, b: Item) -> bool:
+    """Tells "strips the header" from "passes the header": of two axes, but one for it and one against it."""
+    return a.sign * b.sign < 0 and a.key != b.key and a.role is b.role is Role.PREDICATE
+
+
 def _does_without(old: Claim, new: Claim, matching: Matching) -> bool:
-    """Tells "needs a reindex" against "can be changed without a reindex"; "fails without one" would be the same."""
+    """Tells "needs a reindex", "locks the table" and "goes via the proxy" against "without"; "fails without" is the same."""
     for a, b in matching.pairs:
         for needing, item, free, other in ((old, a, new, b), (new, b, old, a)):
-            demanded = needing.need > 0 and item.role is Role.VALUE and not item.negated
-            if demanded and other.role is Role.CONDITION and other.negated and free.need <= 0 and not _denies(free):
+            if item.negated or not other.negated or other.role is not Role.CONDITION or free.need > 0:
+                continue
+            if needing.need > 0:
+                if item.role is Role.VALUE and not _denies(free):
+                    return True
+            elif (item.link in _BY_WAY_OF or (_states(item) and not needing.imperative)) and not _denies(free, besides=matching):
                 return True
     return False
 
 
-def _denies(claim: Claim) -> bool:
-    return any(item.role in _MAIN and (item.negated or item.sign < 0) for item in claim.items)
+def _states(item: Item) -> bool:
+    """Tells "locks" in "it locks the table", also where no subject stands before it: "but breaks the jobs"."""
+    if item.role is not Role.SUBJECT or not item.clause % CLAUSES_A_SENTENCE:
+        return item.role is Role.PREDICATE
+    return stem(item.surface) in VERBS and item.surface.endswith("s")
+
+
+def _fails_without(old: Claim, new: Claim, matching: Matching) -> bool:
+    """Tells that "requires a tag" and "without a tag it refuses" are one demand, though only one of them denies."""
+    for a, b in matching.pairs:
+        for needing, item, failing, other in ((old, a, new, b), (new, b, old, a)):
+            demanded = needing.need > 0 and item.role in _OBJECTS and not item.negated and not _denies(needing)
+            if demanded and other.role is Role.CONDITION and other.negated and failing.need <= 0 and _denies(failing):
+                return True
+    return False
+
+
+def _denies(claim: Claim, *, besides: Matching | None = None) -> bool:
+    """Tells whether the claim denies something, `besides` what both claims deny."""
+    pairs = besides.pairs if besides else ()
+    shared = {id(item) for a, b in pairs if a.sign == b.sign and a.negated == b.negated for item in (a, b)}
+    return any(item.role in _MAIN and _is_denying(item) and id(item) not in shared for item in claim.items)
+
+
+def _is_denying(item: Item) -> bool:
+    """Tells whether the item denies, fails, or is the status of a reply that does."""
+    refusal = item.quantity is not None and item.quantity.dimension == "count" and item.quantity.value in _REFUSALS
+    return item.negated or item.sign < 0 or refusal
 
 
 def denials_by_word(matching: Matching) -> list[Item]:
@@ -107,22 +173,40 @@ def denials_by_word(matching: Matching) -> list[Item]:
     found = []
     for mine, other, side in ((matching.old, matching.new, 0), (matching.new, matching.old, 1)):
         paired = [pair[side] for pair in matching.pairs]
-        denying = next((item for item in mine if _denies_by_word(item, mine, paired)), None)
+        denied = any(pair[1 - side].negated for pair in matching.pairs)
+        denying = next((i for i in mine if _denies_by_word(i, mine, paired) or (denied and _postpones(i))), None)
         if denying and weight_of(o for o in other if o.key not in NEGATING) < 1:
             found.append(denying)
     return found if len(found) == 1 else []
 
 
 def _denies_by_word(item: Item, mine: Sequence[Item], paired: Sequence[Item]) -> bool:
-    if item.sign >= 0 or item.key not in NEGATING or item.role is Role.SUBJECT:
+    if not (_cures(item, paired) or (item.sign < 0 and item.key in NEGATING)) or item.role is Role.SUBJECT:
         return False
     beside = weight_of(i for i in mine if i.clause == item.clause and i.place != item.place)
     return weight_of(i for i in paired if i.clause == item.clause) > beside
 
 
+def _postpones(item: Item) -> bool:
+    """Tells "wait an hour before a retry", which is "no retry for an hour"."""
+    return item.key == _WAIT and item.sign < 0
+
+
+def _cures(item: Item, paired: Sequence[Item]) -> bool:
+    """Tells "the bug is fixed in 3.4", which denies that 3.4 has the bug."""
+    cured = item.key == _CURE and item.sign > 0 and item.surface.endswith("ed")
+    return cured and any(other.key in _ILLS for other in paired if other.clause == item.clause)
+
+
 def _same_span(a: Item, matching: Matching) -> bool:
     """Tells whether "kept 14 days" stands against "deleted after 14 days", which is no opposite."""
-    return a.key == _RETAIN and any(x.quantity is not None and x.quantity.dimension == "seconds" for x, _ in matching.pairs)
+    if a.key != _RETAIN:
+        return False
+    spans = [
+        any(item.quantity is not None and item.quantity.dimension == "seconds" for item in items)
+        for items in ([x for x, _ in matching.pairs], matching.old, matching.new)
+    ]
+    return spans[0] or (spans[1] and spans[2])
 
 
 def orders_agree(old: Claim, new: Claim) -> bool | None:
@@ -157,14 +241,38 @@ def pair_conflict(old: Claim, new: Claim) -> str | None:
     return None
 
 
+def others_act(matching: Matching) -> bool:
+    """Tells whether all that differs is who acts: "writers can resolve disputes", "only curators can"."""
+    left = [[item for item in items if item.weight >= _HALF] for items in (matching.old, matching.new)]
+    return all(items and all(item.role is Role.SUBJECT for item in items) for items in left)
+
+
 def parts_swapped(old: Claim, new: Claim, matching: Matching) -> bool:
     """Tells "the relay calls the mixer" from "the mixer calls the relay"."""
     if old.predicate != new.predicate or old.predicate in _SYMMETRIC or old.passive or new.passive:
         return False
     if any(a.sign or stem(a.surface) != stem(b.surface) for a, b in matching.pairs if a.role is Role.PREDICATE):
         return False
-    moved = [(a.role, b.role) for a, b in matching.pairs if a.weight >= 1 and a.quantity is None]
+    whole = [(a, b) for a, b in matching.pairs if a.weight >= 1 and a.quantity is None]
+    moved = [(a.role, b.role) for a, b in whole if not _BY_WAY_OF & {a.link, b.link}]
     return (Role.SUBJECT, Role.VALUE) in moved and (Role.VALUE, Role.SUBJECT) in moved
+
+
+def _needs_more(old: Claim, new: Claim, matching: Matching) -> bool:
+    """Tells "needs Go 1.22" from "does not compile with less than 1.22", which is the same said by its contrary."""
+    for a, b in matching.pairs:
+        for needing, item, failing, other in ((old, a, new, b), (new, b, old, a)):
+            if needing.need > 0 and item.quantity is not None and not item.bound and other.bound < 0 and _denies(failing):
+                return True
+    return False
+
+
+def bounds_meet(a: Item, b: Item) -> bool:
+    """Tells whether a value can keep both bounds: "at least 3" and "at most 20" can stand together."""
+    if a.quantity is None or b.quantity is None or a.bound * b.bound >= 0:
+        return False
+    least, most = (a, b) if a.bound > 0 else (b, a)
+    return least.quantity is not None and most.quantity is not None and least.quantity.value <= most.quantity.value
 
 
 def directions_swapped(matching: Matching) -> bool:

@@ -12,14 +12,11 @@ memory ram
 kill oomkilled oomkill terminate sigkill
 crash segfault panic coredump
 timeout cutoff
-big large huge
-small tiny little
 biggest largest
-old stale outdated
+old outdated
 check verify inspect confirm examine
 store save live reside hold house home land locate put write sit find exist lie
 lifetime ttl valid
-limit cap quota maximum max ceiling restrict
 lag delay behind
 oncall pager pagerduty rota
 deprecated obsolete eol sunset
@@ -41,7 +38,7 @@ request call
 host machine box node vm
 alert alarm
 page notify
-start begin launch kickoff boot fire trigger
+start begin launch kickoff boot fire trigger startup
 finish complete done end completion
 take last
 use utilise utilize employ
@@ -88,11 +85,10 @@ expire expiry expiration lapse
 cpu core vcpu processor
 login logon signin
 pullrequest pr mr
-immediate instantly immediately
 watch monitor observe
 receive get
 get
-wait
+acknowledge ack
 alive
 mfa 2fa totp
 load
@@ -108,8 +104,8 @@ rotate
 AXES = """
 enable activate enabled active | disable deactivate disabled
 succeed successful pass works okay | fail failure break broken unsuccessful bail
-increase raise grow rise higher bigger larger longer expand climb lengthen extend widen high | decrease reduce lower shrink
-    smaller shorter shorten fall narrow low
+increase raise grow rise higher bigger larger longer expand climb lengthen extend widen high large big
+    huge | decrease reduce lower shrink smaller shorter shorten fall narrow low small tiny little
 more | less fewer
 open opened | close closed shut
 public publicly | private privately
@@ -127,7 +123,7 @@ stateful | stateless
 online | offline
 revert reversible revertible rollback undo | irreversible
 compatible | incompatible
-available | unavailable
+available left | unavailable exhausted exhausts
 reach reachable | unreachable
 support supported | unsupported
 honour honor respect obey effective | ignore disregard
@@ -135,8 +131,8 @@ accept | reject refuse decline
 allow permit let | block prevent deny
 warm | cold
 upgrade | downgrade
-include | exclude omit
-help fix cure solve resolve remedy mitigate | useless
+include | exclude omit skip bypass waive
+help fix cure solve resolve remedy mitigate improve | useless worsen worse aggravate
 persistent durable | ephemeral transient volatile
 mutable | immutable
 strict | lenient lax
@@ -152,7 +148,7 @@ sequential serially serial | parallel concurrent
 compress compressed | uncompressed
 ascending | descending
 trust trusted | untrusted distrust
-retain retention keep preserve survive | remove delete erase prune lose loss lost drop discard gone disappear vanish
+retain retention keep preserve survive | remove delete erase prune strip lose loss lost drop discard gone disappear vanish
 same identical | different
 correct valid | wrong incorrect invalid
 clean | dirty
@@ -179,11 +175,42 @@ strong strongly | weak weakly eventual eventually
 visible | hidden invisible
 blocking | nonblocking
 tight | loose
-busy | idle inactive inactivity
+busy activity | idle inactive inactivity
 vertical vertically | horizontal horizontally
-single | multiple several
+single | multiple several multi
 voluntary | involuntary
 guaranteed guarantee | unguaranteed
+limit cap quota maximum max ceiling restrict limited | unlimited uncapped unbounded
+immediate instantly immediately | wait delayed
+aggressive | conservative
+upstream | downstream
+reliable | unreliable
+secure | insecure
+inclusive | exclusive
+absolute | relative
+foreground | background
+deterministic | nondeterministic
+earliest | latest
+odd | even
+optimistic | pessimistic
+"""
+
+# Axes of which only these forms are meant: a thing is indexed or unindexed, but an index is a thing.
+EXACT_AXES = """
+ordered | unordered
+fresh | stale
+leading | trailing
+continuous | intermittent
+normal | abnormal
+consistent | inconsistent
+versioned | unversioned
+indexed | unindexed
+documented | undocumented
+planned | unplanned
+monitored | unmonitored
+tagged | untagged
+cached | uncached
+nullable | nonnullable
 """
 
 # Axes whose negative side says "it does not": a fact may put it as "fails" or as "does not", as "disabled" or as "no".
@@ -195,7 +222,7 @@ a an the this that these those it its is are was were be been being am do does d
 will would and or but as of for on in at to from by with per into onto than too also just still already currently
 really actually there here their they them he she his her our your you we i who whom whose what where how why any
 all each every some such very quite about around roughly approximately near even yet again both either own same so
-up down out off itself themselves get gets got getting gotten well via another other else under over against between
+up down out off itself themselves get gets got getting gotten well via another other else under re over against between
 within across upon towards along silently simply whether exactly possible quickly easily usually normally typically
 always generally often through etc eg ie e.g i.e vs
 """
@@ -204,7 +231,7 @@ always generally often through etc eg ie e.g i.e vs
 LIGHT = """
 store set use take come keep work run let cause mean show want try happen seem appear become stay remain go make
 note look see know turn influence careful occur serve front involve concern kind sort thing way case time default
-currently need available
+currently need available immediate immediately instantly
 """
 
 # Nouns among them that name nothing, wherever they stand.

@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tributary.models.judges.alike import like
 from tributary.models.judges.claim import Claim, Item, Role
 from tributary.models.judges.sorts import Sort
-from tributary.models.judges.words import concept_of
+from tributary.models.judges.words import VERBS, concept_of, stem
 
 _NAME_JOINERS = re.compile(r"[-_./:]+")
 _ASIDE_SHARE = 0.5
@@ -25,11 +26,12 @@ class Matching:
 
 
 def match(old: Claim, new: Claim) -> Matching:
-    """Pairs the claims' items one to one: equal keys first, then names with the words they are made of."""
+    """Pairs the claims' items one to one: equal keys first, then names with the words they are made of, then words alike."""
     work = _Work(old=old.items, new=new.items)
     for same_sign, same_role in ((True, True), (True, False), (False, True), (False, False)):
         work.pair_equal(same_sign=same_sign, same_role=same_role)
     work.pair_names()
+    work.pair_alike()
     return Matching(pairs=tuple(work.pairs), old=tuple(work.free_old.values()), new=tuple(work.free_new.values()))
 
 
@@ -68,6 +70,29 @@ class _Work:
         """Pairs 'deploy-api' with 'deploy API'."""
         self.pairs.extend(_spelled_out(self.free_old, self.free_new))
         self.pairs.extend((item, name) for name, item in _spelled_out(self.free_new, self.free_old))
+
+    def pair_alike(self) -> None:
+        """Pairs "closed after 60 s" with "dropped after 60 s", which are no synonyms everywhere, and names with equal words."""
+        for item in [item for item in self.free_old.values() if item.sort is Sort.WORD]:
+            keys, root = like(item.key), stem(item.surface)
+            meeting = [
+                other
+                for other in self.free_new.values()
+                if other.sort is Sort.WORD
+                and (
+                    (other.key in keys and not (item.named or other.named) and not _only_supposed(item, other))
+                    or stem(other.surface) == root
+                )
+            ]
+            if meeting:
+                other = min(meeting, key=lambda candidate: (candidate.role is not item.role, abs(candidate.place - item.place)))
+                del self.free_old[item.place], self.free_new[other.place]
+                self.pairs.append((item, other))
+
+
+def _only_supposed(a: Item, b: Item) -> bool:
+    """Tells whether what happens in one is a mere condition in the other: "valid for" and "before it expires"."""
+    return (a.role is Role.CONDITION) is not (b.role is Role.CONDITION) and (stem(a.surface) in VERBS or stem(b.surface) in VERBS)
 
 
 def _spelled_out(named: dict[int, Item], worded: dict[int, Item]) -> list[tuple[Item, Item]]:

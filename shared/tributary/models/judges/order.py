@@ -12,6 +12,7 @@ from tributary.models.judges.claim import Order
 from tributary.models.judges.sorts import Sort, Token
 
 _ENDS = frozenset({"IF", "UNLESS", "BECAUSE", "ELSE", "INSTEAD"})
+_LATER = frozenset({"second", "last", "next"})
 _LEAST_WEIGHT = 0.5
 
 
@@ -130,4 +131,13 @@ def _then(tokens: Sequence[Token], at: int) -> Sequenced | None:
     return Sequenced(order=Order(earlier=_keys(earlier), later=_keys(later)), consumed=frozenset({at}))
 
 
-_RULES = {"BEFORE": _before, "AFTER": _after, "UNTIL": _until, "WITHOUT": _without, "THEN": _then}
+def _first(tokens: Sequence[Token], at: int) -> Sequenced | None:
+    """Reads "A first and B second"."""
+    end = next((i for i in range(at + 1, len(tokens)) if tokens[i].surface in _LATER), None)
+    joint = next((i for i in range(at + 1, end or 0) if tokens[i].surface == "and" or tokens[i - 1].ends == ","), None)
+    if end is None or joint is None:
+        return None
+    return Sequenced(order=Order(earlier=_keys(tokens[:at]), later=_keys(tokens[joint:end])), consumed=frozenset({at}))
+
+
+_RULES = {"BEFORE": _before, "AFTER": _after, "UNTIL": _until, "WITHOUT": _without, "THEN": _then, "FIRST": _first}

@@ -30,10 +30,11 @@ MAY <= possible | possible to | allowed | permitted | acceptable | it is safe to
     are safe | safe | is fine | are fine | fine | can | may
 BOUND-DOWN <= not exceed | may not exceed | must not exceed | can not exceed | should not exceed | no larger than |
     no longer than | not longer than | no bigger than | no later than | at the most | at most | up to | no more than
-    | not more than | fewer than | less than | below | under | or less | or older
+    | not more than | fewer than | less than | smaller than | lower than | shorter than | older than | below | under |
+    or less | or older
 BOUND-UP <= no less than | no fewer than | not less than | at the least | at least | at minimum | a minimum of |
-    minimum of | more than | greater than | longer than | above | exceeds | beyond | past | or more | or later | or
-    newer
+    minimum of | more than | greater than | longer than | larger than | bigger than | higher than | newer than | above
+    | exceeds | beyond | past | or more | or later | or newer
 limit BOUND-DOWN <= maximum of | a maximum of
 BOUND-UP 1 times <= at least once
 BOUND-DOWN 1 times <= at most once
@@ -41,18 +42,49 @@ BOUND-DOWN 1 times <= at most once
 1 times per <= once per
 1 times every <= once every
 2 times <= twice | more than once
-NOT have <= has run out of | have run out of | runs out of | run out of | ran out of | is out of | lacks | lack |
-    lacking
+exhausted <= has run out of | have run out of | run out of | ran out of | is out of
+exhausts <= runs out of
+BECAUSE NOT <= a missing | the missing | an absent
+NOT have <= lacks | lack | lacking
+caused by <= came from | comes from | come from | stems from | stemmed from | resulted from | results from | is due to |
+    was due to | is down to | was down to | traced to | traced back to
+cause <= root cause
+timeout <= runs into its timeout | runs into a timeout | ran into its timeout | ran into a timeout | hits its timeout |
+    hit its timeout
+parallel <= all at once
+forward <= passes through | pass through | passed through | let through | lets through
+limited BOUND-DOWN <= limited to | capped at | top out at
+limits BOUND-DOWN <= caps at | tops out at | maxes out at
+offline <= requires downtime | needs downtime | causes downtime | requires a maintenance window | needs a maintenance
+    window
+online <= without downtime | with no downtime | without a maintenance window
+letsencrypt <= let encrypt
+read-committed <= read committed
+repeatable-read <= repeatable read
+database team <= dba | dbas
+run NOT <= run without
+runs NOT <= runs without
+works NOT <= works without
+work NOT <= work without
+is NOT <= is without
+are NOT <= are without
 discard <= throw away | throws away | thrown away
 WITHOUT <= with no | of no | without
-fail <= stops working | stop working | stopped working | does not work | not work | not working
+fails <= stops working | stopped working | does not work
+fail <= stop working | not work | not working
 NOT present <= missing | absent
 NOT set <= unset | undefined
 UNLESS <= unless | except when | except if
 IF NOT <= if not
 IF <= if | when | whenever | while | during | as long as | in case of | in case | only if | only when | provided
     that
-AFTER <= as soon as | once | after | only after | following | must follow | follows | later than
+WITHOUT <= that lack | which lack | who lack | that lacks | that have no | which have no | who have no | that has no | that do
+    not have | that does not have
+ordered guaranteed <= in order | in sequence | in the right order
+dedicated <= its own | their own
+pii <= personal data | personally identifiable information
+AFTER <= right after | directly after | immediately after | just after | shortly after | as soon as | once | after |
+    only after | following | must follow | follows | later than
 THEN <= afterwards | and then | then
 BEFORE <= before | prior to | ahead of | earlier than | must precede | precedes
 UNTIL <= until | till
@@ -61,8 +93,9 @@ BECAUSE <= because of | because | since | so that | so | in order to | due to | 
 since the <= since the
 BECAUSE NOT <= to avoid
 ELSE <= otherwise | or else
-ONLY <= only | solely | exclusively by
-ANYONE <= anyone | anybody | everyone | everybody | all users
+ONLY <= nobody except | nobody but | no one except | no one but | none except | none but | nobody other than | no one
+    other than | only | solely | exclusively by
+ANYONE <= any | anyone | anybody | everyone | everybody | all users
 INSTEAD <= instead of | rather than | in place of
 over <= over
 deploy <= roll out | rolls out | rolled out | rolling out
@@ -82,6 +115,10 @@ nightly <= every night | each night | at night
 daily <= every day | each day | once a day
 hourly <= every hour | once an hour
 weekly <= every week | once a week
+monthly <= every month | once a month | each month
+yearly <= every year | once a year | each year
+writable access <= write access
+readonly access <= read access
 deprecated <= end of life
 unsupported <= dropped support | drops support | drop support
 NOT influence <= no effect | no difference | no influence | no impact
@@ -90,9 +127,9 @@ parallel <= concurrent | in parallel | at the same time | two at a time | simult
 honour <= takes effect | take effect
 increase <= goes up | go up | went up
 decrease <= goes down | go down | went down
-increase scale <= scale up | scale out
-decrease scale <= scale down | scale in
-latency increase <= slower | slow
+increase scale <= scale up | scale out | scaling up | scaling out
+decrease scale <= scale down | scale in | scaling down
+latency increase <= slower | slow | slowly
 latency decrease <= faster | fast
 accelerates <= speeds up
 accelerate <= speed up
@@ -112,6 +149,8 @@ loadbalancer <= load balancer
 approve <= signed off | sign off
 owned by <= looked after by
 owner <= responsible for | belongs to | in charge of
+points to <= resolves to
+point to <= resolve to
 lifetime <= valid for | live for | lives for | good for
 is in <= has its home in | can be found in | is to be found in
 are in <= have their home in
@@ -146,7 +185,7 @@ immediate <= right away | at once
 sequential <= one at a time | one by one | one after another | one after the other
 notice <= picks up | pick up
 front <= in front of
-limit <= rate limit | rate limited | rate limiting | limited to
+limit <= rate limit | rate limited | rate limiting
 live in <= lives in
 pit <= point in time
 like <= such as

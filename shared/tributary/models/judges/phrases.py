@@ -63,6 +63,7 @@ def _separated(chunks: list[Chunk], at: int) -> tuple[list[Chunk], int] | None:
     for end in range(at + 1, min(at + 7, len(chunks))):
         verb = _PARTICLES.get(chunks[end].word)
         if verb:
+            verb = f"{verb[:-1]}ing" if chunks[at].word.endswith("ing") else verb
             result = [Chunk(original=verb, word=verb, ends=""), *with_phrases(chunks[at + 1 : end])]
             result[-1] = Chunk(original=result[-1].original, word=result[-1].word, ends=chunks[end].ends)
             return result, end + 1 - at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tributary.models.judges.grammar import ARTICLES, COPULAS, MODAL_MARKS, PARTICLES, PAST, PREPOSITIONS
+from tributary.models.judges.grammar import ARTICLES, COPULAS, MODAL_MARKS, PARTICLES, PAST, PREPOSITIONS, PRONOUNS
 from tributary.models.judges.sorts import Sort, Token
 from tributary.models.judges.words import IMPERATIVES, NOUNISH, VERBS, stem
 
@@ -15,6 +15,8 @@ def first_word(tokens: Sequence[Token], start: int, end: int) -> int | None:
         if token.sort is Sort.MARK and token.surface in ("IF", "UNLESS", "MAY", "NEED", "OPTIONAL", "AFTER", "BEFORE"):
             if token.surface == "NEED" and at == start:
                 continue
+            return None
+        if token.surface in PRONOUNS:
             return None
         if token.sort not in (Sort.MARK, Sort.STOP):
             return at
@@ -45,11 +47,23 @@ def instructs(tokens: Sequence[Token], first: int, end: int) -> bool:
         if token.surface in COPULAS or (token.sort is Sort.MARK and token.surface in ("NEED", "OPTIONAL", "MAY")):
             return False
     following = tokens[first + 1] if first + 1 < end else None
+    if _is_followed_by_predicate(tokens, first, end):
+        return False
     return not (following is not None and following.surface.endswith("s") and stem(following.surface) in VERBS)
 
 
+def _is_followed_by_predicate(tokens: Sequence[Token], first: int, end: int) -> bool:
+    """Tells "search nodes run with ZGC", of search nodes, from "restart nodes": a verb stands behind the noun."""
+    if first + 3 >= end or tokens[first].ends or tokens[first + 1].ends:
+        return False
+    noun, verb, following = tokens[first + 1 : first + 4]
+    plural = noun.sort is Sort.WORD and noun.surface.endswith("s") and not noun.surface.endswith("ss")
+    bare = verb.sort is Sort.WORD and stem(verb.surface) in VERBS and not verb.surface.endswith(("s", "ed", "ing"))
+    return plural and bare and not verb.ends and (following.surface in PREPOSITIONS or following.surface in ARTICLES)
+
+
 def pivot_of(tokens: Sequence[Token], start: int, end: int) -> int | None:
-    seen = False
+    seen = tokens[start].surface in PRONOUNS
     for at in range(start, end):
         token = tokens[at]
         if token.surface in COPULAS or (token.sort is Sort.MARK and token.surface in MODAL_MARKS and seen):
@@ -87,7 +101,7 @@ def _is_verb(tokens: Sequence[Token], at: int, end: int) -> bool:
         return False
     third_person = token.surface.endswith("s") and not token.surface.endswith("ss")
     past = token.surface.endswith("ed") or token.surface in PAST
-    if not (third_person or past or previous.surface.endswith("s")):
+    if not (third_person or past or previous.surface in PRONOUNS or previous.surface.endswith("s")):
         return False
     following = tokens[at + 1 : min(at + 3, end)]
     if any(other.surface in COPULAS or other.surface in MODAL_MARKS for other in following):

@@ -83,7 +83,16 @@ NUMBER_WORDS = {
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SUFFIX_SCALES = {"k": 1e3, "m": 1e6, "bn": 1e9}
 _FRACTIONS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25, "third": 1 / 3, "thirds": 1 / 3}
-_FREQUENCIES = {"hourly": 3600.0, "daily": 86400.0, "weekly": 604800.0}
+_WITHOUT_END = frozenset({"forever", "indefinitely"})
+_AGES_S = 1e12
+FREQUENCIES = {
+    "hourly": 3600.0,
+    "daily": 86400.0,
+    "weekly": 604800.0,
+    "monthly": 2592000.0,
+    "yearly": 31536000.0,
+    "annually": 31536000.0,
+}
 _ADVERBS = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 
 _NUMBER = re.compile(r"([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?)([a-zµμ°%]*)$")
@@ -148,8 +157,10 @@ def _number(words: list[str], at: int) -> tuple[Quantity, int] | None:
     start = at
     word = words[at]
     unit_word = ""
-    if word in _FREQUENCIES:
-        return Quantity(dimension="seconds", value=_FREQUENCIES[word], unit=word), 1
+    if word in FREQUENCIES:
+        return Quantity(dimension="seconds", value=FREQUENCIES[word], unit=word), 1
+    if word in _WITHOUT_END:
+        return Quantity(dimension="seconds", value=_AGES_S, unit=word), 1
     if match := _NUMBER.match(word):
         if len(match[1]) > _MOST_DIGITS:
             return None

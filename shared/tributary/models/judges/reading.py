@@ -66,7 +66,7 @@ def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
     """Yields (key, value) of key=value, 'X-Header: value', 'key must be value' and 'set key to value'."""
     for index, token in enumerate(tokens):
         rest = tokens[index + 1 : index + 5]
-        if token.sort is not Sort.NAME or token.ends == "." or not rest:
+        if not rest or token.ends == "." or (token.sort is not Sort.NAME and rest[0].surface != "="):
             continue
         if token.ends == ":" or rest[0].surface == "=":
             value = next((following for following in rest if following.surface != "="), None)

@@ -123,12 +123,12 @@ def _may_be_predicate(token: Token, tokens: Sequence[Token], at: int, pivot: int
 
 
 def _names_a_role(tokens: Sequence[Token], pivot: int, end: int) -> bool:
-    """Tells "db-3 is the primary of X", where the value stands first."""
+    """Tells "db-3 is the primary of X" and "the largest part of X", where the value stands first."""
     if tokens[pivot].surface not in ("is", "are") or pivot + 1 >= end or tokens[pivot + 1].surface != "the":
         return False
     for at in range(pivot + 2, min(pivot + 5, end)):
         if tokens[at].surface in ("of", "for"):
-            return tokens[at - 1].key in ATTRIBUTES
+            return tokens[at - 1].key in ATTRIBUTES or any(other.surface.endswith("est") for other in tokens[pivot + 2 : at])
     return False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tributary.models.judges.claim import Item, Order, Role
+from tributary.models.judges.claim import CLAUSES_A_SENTENCE, Item, Order, Role
 from tributary.models.judges.clauses import clauses_of, settle_polarity
 from tributary.models.judges.grammar import ARTICLES, COPULAS, MODAL_MARKS, PREDICATE_SIGN, PREPOSITIONS
 from tributary.models.judges.order import order_of
@@ -36,11 +36,13 @@ def parse(tokens: Sequence[Token], *, place: int, sentence: int) -> Parsed:
     named: set[int] = set()
     for number, clause in enumerate(clauses):
         for at in range(clause.start, clause.end):
-            clause_of[at] = sentence * 100 + number
+            clause_of[at] = sentence * CLAUSES_A_SENTENCE + number
             roles[at] = clause.kind
             negated[at] = clause.negated
         if clause.kind is Role.VALUE:
             assigned = assign(tokens, clause, roles)
+            for at in range(clause.start, clause.end):  # "in INC-4, no alert fired" denies the alert, not the incident
+                negated[at] = negated[at] and roles[at] is not Role.CONDITION
             found = found if found.predicate else assigned
             named |= assigned.named
     tokens = [as_name(token) if at in named else token for at, token in enumerate(tokens)]
@@ -92,6 +94,7 @@ def _items(
                 sentence=number,
                 clause=clause_of[at],
                 quantity=token.quantity,
+                named=token.named,
             )
         )
         bound = 0

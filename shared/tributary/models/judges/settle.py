@@ -16,13 +16,18 @@ from tributary.core.decision import VerdictKind
 from tributary.models.judges.claim import Item, Role
 from tributary.models.judges.contrast import (
     Polarity,
+    are_opposites,
+    are_turned,
     bounds_differ,
+    bounds_meet,
     denials_by_word,
     directions_swapped,
     orders_agree,
+    others_act,
     pair_conflict,
     parts_swapped,
     polarity,
+    rules_out,
 )
 from tributary.models.judges.matching import match, weight_of
 from tributary.models.judges.side import (
@@ -32,8 +37,8 @@ from tributary.models.judges.side import (
     situations_name_others,
     subjects_differ,
 )
-from tributary.models.judges.slots import TYPED, Replaced, cut, gives_another_value, replaced
-from tributary.models.judges.words import NEGATING
+from tributary.models.judges.slots import TYPED, Replaced, belongs_to, cut, gives_another_value, named_otherwise, replaced
+from tributary.models.judges.words import NEGATING, concept_of
 
 SAME_FROM = 0.62
 """Share of the two texts that must be common for them to say the same."""
@@ -53,9 +58,17 @@ MOST_REWORDED = 0.3
 """Weight that may be left on both sides, as a share of what is common, for the two to say the same."""
 MOST_BEYOND = 4.0
 """Weight that a sentence of the new lesson may have beyond the old one."""
+LEAST_TELLING = 0.5
+"""Weight from which a word in another's place makes the two speak of different things."""
 MOST_LEFTOVERS = 80
 
+_HELP = concept_of("help").key
+
 OPPOSITE = "the opposite is said"
+BOUND = "the bound points the other way"
+OTHERS = "only the one, against another"
+ANYONE = "only some, against anyone"
+RULED_OUT = "what the one claims is ruled out by the other"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,9 +108,9 @@ def _unrelated(confidence: float, reason: str) -> Finding:
 class _Comparison:
     """Two claims laid side by side.
 
-    `values` are the places where both give the same thing a value, `others` those where they speak of different things;
-    what is left beside these is in `left_old` and `left_new`. `topic` is the share of the texts that is common, contrasts
-    left out.
+    `values` are the places where both give the same thing a value, `others` those where they speak of different things, `turns`
+    those where what the one does is against what the other does, each in its way; what is left beside these is in `left_old` and
+    `left_new`. `topic` is the share of the texts that is common, contrasts left out.
     """
 
     def __init__(self, old: Side, new: Side) -> None:
@@ -109,11 +122,20 @@ class _Comparison:
         self.replaced: list[Replaced] = [] if self.too_far else replaced(self.matching)
         self.denials = denials_by_word(self.matching)
         self.values = [r for r in self.replaced if gives_another_value(old.claim, new.claim, r)]
-        self.others = [r for r in self.replaced if r not in self.values and Role.ASIDE not in (r.old.role, r.new.role)]
-        placed = [*self.values, *self.others]
-        left_old = self._left(self.matching.old, {r.old.place for r in placed})
-        left_new = self._left(self.matching.new, {r.new.place for r in placed})
-        self.besides = min(weight_of(left_old), weight_of(left_new))
+        if not self.values and (names := named_otherwise(old.claim, new.claim, self.matching)):
+            self.values = [names]
+        measured = [*self.matching.pairs, *((r.old, r.new) for r in self.values)]
+        bounded = any(a.bound and b.bound for a, b in measured)
+        self.others = [r for r in self.replaced if r not in self.values and _tells(r, bounded=bounded)]
+        self.turns: list[Replaced] = []
+        if not self.values and all(are_turned(r.old, r.new) for r in self.others):
+            self.turns, self.others = self.others, []
+        placed = [*self.values, *self.others, *self.turns]
+        left_old = self._left(self.matching.old, {r.old.place for r in placed}, [r.old for r in self.values])
+        left_new = self._left(self.matching.new, {r.new.place for r in placed}, [r.new for r in self.values])
+        self.besides = min(
+            _beside(left_old, [a for a, _ in self.matching.pairs]), _beside(left_new, [b for _, b in self.matching.pairs])
+        )
         # A leftover that the other lesson's situation speaks of is half common.
         self.left_old = [item for item in left_old if item.key not in new.context]
         self.left_new = [item for item in left_new if item.key not in old.context]
@@ -125,13 +147,14 @@ class _Comparison:
         )
         self.topic = 0.6 * shares[0] + 0.4 * shares[1]
 
-    def _left(self, items: Sequence[Item], placed: set[int]) -> list[Item]:
-        """Returns the leftovers that neither stand in another's place nor are accounted for as polarity."""
+    def _left(self, items: Sequence[Item], placed: set[int], values: Sequence[Item]) -> list[Item]:
+        """Returns the leftovers that neither stand in another's place, nor are part of a value, nor account for polarity."""
         denying = {item.place for item in self.denials}
         return [
             item
             for item in items
             if item.place not in placed
+            and not any(belongs_to(item, value) for value in values)
             and not (item.key in NEGATING and (item.sign > 0 or (item.sign < 0 and item.place in denying)))
         ]
 
@@ -153,11 +176,13 @@ class _Comparison:
 
     def _speaks_of_another(self) -> str | None:
         for r in self.replaced:
+            if bounds_meet(r.old, r.new):
+                return "bounds that can stand together"
             if r.old.sort in TYPED and r.old.sort is r.new.sort and r not in self.values:
                 return f"about {r}"
         paired = pair_conflict(self.old.claim, self.new.claim) is not None
         for a, b in self.matching.pairs:
-            if a.sign * b.sign < 0 and a.role is b.role is Role.SUBJECT and not paired:
+            if are_opposites(a, b) and a.role is b.role is Role.SUBJECT and not paired:
                 return f"about {Replaced(old=a, new=b)}"
         if parts_swapped(self.old.claim, self.new.claim, self.matching):
             return "the other way round"
@@ -177,26 +202,33 @@ class _Comparison:
     def _contrast(self, signs: Polarity) -> str:
         """Returns what sets the two against each other, or ''."""
         old, new = self.old.claim, self.new.claim
+        if rules_out(old, new, self.matching):
+            return RULED_OUT
         if orders_agree(old, new) is False:
             return "the reverse order"
-        if directions_swapped(self.matching):
-            return "the other direction"
+        if directions_swapped(self.matching):  # what is allowed one way may be forbidden the other
+            return "the other direction" if not signs.opposed else ""
         if (key := pair_conflict(old, new)) is not None:
             return f"another value for {cut(key)}"
+        if self.turns and signs.equal:
+            return str(self.turns[0])
         if signs.opposed:
-            return OPPOSITE
-        if bounds_differ(self.matching):
-            return "the bound points the other way"
+            return BOUND if bounds_differ(self.matching) else OPPOSITE
+        return self._exclusion() or (str(self.values[0]) if self.values else "")
+
+    def _exclusion(self) -> str:
+        """Returns how one excludes what the other takes in, or ''."""
+        old, new = self.old.claim, self.new.claim
         if old.only != new.only and old.anyone != new.anyone:
-            return "only some, against anyone"
-        return str(self.values[0]) if self.values else ""
+            return ANYONE
+        return OTHERS if (old.only or new.only) and others_act(self.matching) else ""
 
     def _conflict(self, contrast: str) -> Finding:
         if self.others:
             return _unrelated(0.75, f"about {self.others[0]}")
         if self.values and contrast == OPPOSITE:
             return _unrelated(0.65, "the opposite, but of something else")
-        if self.besides >= MOST_BESIDES:
+        if self.besides >= MOST_BESIDES and contrast not in (RULED_OUT, ANYONE, OTHERS):
             if contrast == OPPOSITE and self.besides < UNSURE_BELOW:
                 return self._perhaps(contrast)
             return _unrelated(0.7, "about different things or conditions")
@@ -226,13 +258,15 @@ class _Comparison:
     # ---- the same, or side by side
 
     def _agreement(self, signs: Polarity) -> Finding:
-        telling = next((r for r in self.others if r.old.weight >= 1 and r.new.weight >= 1), None)
+        telling = next((r for r in self.others if min(r.old.weight, r.new.weight) >= LEAST_TELLING), None)
         if telling:
             return _unrelated(0.8, f"about {telling}")
         if min(_limits(self.left_old), _limits(self.left_new)) >= MOST_BESIDES:
             return _unrelated(0.65, "under other conditions")
         if any(item.sort in TYPED and item.role in (Role.SCOPE, Role.CONDITION) for item in self.left_new):
             return _unrelated(0.6, "the new lesson is about a case of its own")
+        if any(item.key == _HELP and item.sign < 0 for item in (*self.left_old, *self.left_new)):
+            return _unrelated(0.6, "one of them says what does harm")
         if self._says_more():
             return _unrelated(0.65, "the new lesson says more")
         if self.topic >= SAME_FROM and self._shares_a_subject() and signs.equal and self.besides <= MOST_REWORDED * self.matched:
@@ -245,6 +279,22 @@ class _Comparison:
         beyond = _by_sentence(self.left_new)
         shared = _by_sentence(b for _, b in self.matching.pairs)
         return any(weight >= MOST_BEYOND and weight > 1.5 * shared.get(sentence, 0.0) for sentence, weight in beyond.items())
+
+
+def _beside(left: Sequence[Item], shared: Sequence[Item]) -> float:
+    """Returns the weight of the leftovers in conditions and in clauses that share anything: an explanation sets nothing apart."""
+    clauses = {item.clause for item in shared}
+    return weight_of(item for item in left if item.clause in clauses or item.role is Role.CONDITION)
+
+
+def _tells(r: Replaced, *, bounded: bool) -> bool:
+    """Tells whether the two words in one place are two things spoken of.
+
+    "Starts at" and "runs at" are not, nor "may have" and "is limited to" before numbers that are `bounded`.
+    """
+    if bounded and r.old.role is r.new.role is Role.PREDICATE:
+        return False
+    return Role.ASIDE not in (r.old.role, r.new.role) and max(r.old.weight, r.new.weight) >= LEAST_TELLING
 
 
 def _by_sentence(items: Iterable[Item]) -> dict[int, float]:

@@ -58,11 +58,13 @@ class Token:
     proper: bool = False
     ends: str = ""
     quantity: Quantity | None = None
+    named: bool = False
+    """Whether a word stands where it names something, whatever it means elsewhere."""
 
 
 def as_name(token: Token) -> Token:
     """Returns the word as a name, which stands for nothing but itself."""
-    return replace(token, key=stem(token.surface), sign=0, weight=max(token.weight, 1.0))
+    return replace(token, key=stem(token.surface), sign=0, weight=max(token.weight, 1.0), named=True)
 
 
 def sort_of(word: str, original: str) -> Sort:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,12 +10,16 @@ from tributary.models.judges import lexicon
 from tributary.models.judges.chunks import Chunk, chunks_of
 from tributary.models.judges.grammar import NOUN_OPENERS
 from tributary.models.judges.phrases import with_phrases
-from tributary.models.judges.quantities import UNITS, Quantity, quantity_at
+from tributary.models.judges.quantities import FREQUENCIES, UNITS, Quantity, quantity_at
 from tributary.models.judges.sorts import CJK, METHODS, Sort, Token, as_name, sort_of
 from tributary.models.judges.words import ABBREVIATED, GENERIC, IMPERATIVES, KIND_NOUNS, concept_of, stem
 
 TOKENS_PER_TEXT = 400
 _COUNTS = 0.5
+_SHORT = 3
+_EACH = frozenset({"a", "an", *FREQUENCIES})
+_PLURAL_NAME = re.compile(r"\ds$")
+_REPLIES = frozenset("401 403 404 405 408 409 410 413 415 422 425 429 501 502 503 504".split())
 _OTHER_BOUND = {"BOUND-UP": "BOUND-DOWN", "BOUND-DOWN": "BOUND-UP"}
 _PLACES = frozenset({"under", "above", "below", "past", "beyond"})
 
@@ -32,6 +37,8 @@ def _tokens(chunks: list[Chunk]) -> list[Token]:
     while at < len(chunks):
         chunk = chunks[at]
         measured = None if chunk.word == "no" else quantity_at(words, at)
+        if _is_reply(chunk.word):
+            measured = quantity_at([chunk.word[:-1]], 0)
         if measured and not _counts(words, at, measured[1]):
             measured = None
         if measured:
@@ -52,17 +59,22 @@ def _tokens(chunks: list[Chunk]) -> list[Token]:
             )
             at += used
         else:
-            found.extend(_worded(chunk, opening=opening))
+            found.extend(_worded(chunk, opening=opening, value=bool(found) and found[-1].surface == "="))
             at += 1
         opening = bool(found) and found[-1].ends == "."
     return found
+
+
+def _is_reply(word: str) -> bool:
+    """Tells "503s", replies with that status, from seconds."""
+    return len(word) == 4 and word[-1] == "s" and word[:3] in _REPLIES
 
 
 def _counts(words: list[str], at: int, used: int) -> bool:
     """Tells a number from a word that looks like one: 'one of', 'a second instance', 'second' without a count."""
     word = words[at]
     following = words[at + used] if at + used < len(words) else ""
-    if word == "one" and used == 1 and following in ("of", "by", "that", "can", "has", "is", "MAY", "NEED", ""):
+    if word == "one" and used == 1 and following in ("of", "by", "that", "can", "has", "is", "MAY", "NEED", "it", "they", ""):
         return False
     return not (word in ("a", "an") and words[at + 1] in ("second", "third") and used == 2 and following not in ("", "and"))
 
@@ -78,9 +90,11 @@ def _is_name(tokens: list[Token], at: int) -> bool:
         return False
     previous = tokens[at - 1] if at and tokens[at - 1].ends != "." else None
     following = tokens[at + 1] if at + 1 < len(tokens) and not token.ends else None
+    if token.proper and following is not None and following.quantity is not None and following.quantity.dimension == "count":
+        return True  # "Go 1.22"
     instructs = (previous is None or previous.sort is Sort.MARK) and token.surface in IMPERATIVES
     if following is not None and following.sort is Sort.WORD and stem(following.surface) in KIND_NOUNS:
-        return not instructs
+        return not instructs and not token.surface.endswith("est")
     if token.surface in GENERIC or token.surface.endswith(("ing", "ed")) or previous is None:
         return False
     # What follows a preposition, an article or an instruction is a noun: "restart store", "the owner of home".
@@ -133,8 +147,10 @@ def _with_rates(tokens: list[Token]) -> Iterator[Token]:
 def _period(tokens: list[Token], index: int) -> tuple[float, tuple[int, ...]] | None:
     """Returns the seconds in 'per second' or 'a minute' soon after a count, and where that stands."""
     for at in range(index + 1, min(index + 4, len(tokens))):
+        if tokens[at - 1].ends:
+            break
         each = tokens[at].quantity
-        if each is not None and tokens[at].surface in ("a", "an") and each.dimension == "seconds":
+        if each is not None and tokens[at].surface in _EACH and each.dimension == "seconds":
             return each.value, (at,)
         if tokens[at].surface in ("per", "every", "each") and at + 1 < len(tokens):
             unit = UNITS.get(tokens[at + 1].surface)
@@ -143,18 +159,21 @@ def _period(tokens: list[Token], index: int) -> tuple[float, tuple[int, ...]] | 
     return None
 
 
-def _worded(chunk: Chunk, *, opening: bool) -> list[Token]:
+def _worded(chunk: Chunk, *, opening: bool, value: bool) -> list[Token]:
+    """Returns the tokens of a chunk that is no number; what is a `value`, after "=", says something whatever the word."""
     word, original, ends = chunk.word, chunk.original, chunk.ends
     if word.isupper():  # what was written is case-folded, so only a mark put in by the phrases is in capitals
         return [Token(surface=word, key=original or word, sort=Sort.MARK, weight=0, ends=ends)]
     if word == "=":
         return [Token(surface=word, key=word, sort=Sort.MARK, weight=0)]
+    if value and word in lexicon.STOP_WORDS:
+        return [Token(surface=word, key=word, sort=Sort.WORD, ends=ends)]
     if word in lexicon.STOP_WORDS and original not in METHODS:
         return [Token(surface=word, key=word, sort=Sort.STOP, weight=0, ends=ends)]
     sort = sort_of(word, original)
     if sort is Sort.WORD:
         return _plain(word, original, ends, opening=opening)
-    key = word
+    key = word[:-1] if sort is Sort.NAME and _PLURAL_NAME.search(word) else word
     if sort is Sort.ENVIRONMENT:
         key = lexicon.ENVIRONMENTS[word]
     elif sort is Sort.DAY:
@@ -173,6 +192,7 @@ def _plain(word: str, original: str, ends: str, *, opening: bool) -> list[Token]
             for i, pair in enumerate(pairs)
         ]
     concept = concept_of(word)
-    proper = original[:1].isupper() and not opening
+    # A statement such as SELECT opens a sentence without instructing anyone.
+    proper = original[:1].isupper() and not (opening and (len(original) <= _SHORT or not original.isupper()))
     weight = concept.weight * (1.3 if proper else 1.0)
     return [Token(surface=word, key=concept.key, sort=Sort.WORD, sign=concept.sign, weight=weight, proper=proper, ends=ends)]

@@ -66,6 +66,12 @@ use consume call access watch
 # Instructions whose object is the value chosen, not the thing spoken of.
 CHOOSING_VERBS = "use pick prefer choose pin ask contact page notify"
 
+# Verbs that say little of how a thing serves its purpose, so that two names behind them are two values.
+HANDLING_VERBS = """
+is are was use run go handle manage serve provide do store keep hold host live come route send process build schedule
+authenticate back power deliver render scan collect ship
+"""
+
 # Forms that no suffix rule finds, as form:base; a form that stands for itself is kept from the rules.
 IRREGULAR = dict(
     pair.split(":")
@@ -83,6 +89,7 @@ signing:sign said:say paid:pay busy:busy bus:bus buses:bus aliases:alias dns:dns
 unless:unless this:this does:do goes:go is:is has:have was:was entries:entry responses:response response:response
 certification:certification permission:permission permissions:permission version:version versions:version
 session:session sessions:session extension:extension extensions:extension region:region regions:region
+signature:sign signatures:sign renewal:renew
 partition:partition partitions:partition production:production function:function functions:function
 """.split()
 )

@@ -54,7 +54,10 @@ def _without_inflection(word: str) -> str:
 
 
 def _without_suffix(word: str) -> str:
-    for ending, least in (("ly", 4), ("ment", 4), ("ness", 4), ("al", 6)):
+    for ending, base in (("ability", "able"), ("ibility", "ible"), ("iness", "y")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)] + base
+    for ending, least in (("ly", 4), ("ment", 4), ("ness", 4), ("al", 6), ("ence", 5), ("ance", 5)):
         if word.endswith(ending) and len(word) - len(ending) >= least:
             word = word[: -len(ending)]
     if word.endswith(("sion", "tion")) and len(word) >= 6:
@@ -94,16 +97,22 @@ def _concepts() -> dict[str, Concept]:
     return table
 
 
+def _exact() -> dict[str, Concept]:
+    axes = [line.split(" | ") for line in lexicon.EXACT_AXES.strip().splitlines()]
+    return {word: Concept(key=plus, sign=sign, weight=1.0) for plus, minus in axes for word, sign in ((plus, 1), (minus, -1))}
+
+
 _LIGHT_SURFACES = frozenset(lexicon.LIGHT.split())
 _LIGHT = frozenset(stem(word) for word in lexicon.LIGHT.split())
 _VAGUE = frozenset(stem(word) for word in lexicon.VAGUE.split())
 _CONCEPTS = _concepts()
+_EXACT = _exact()
 
 
 @lru_cache(maxsize=20_000)
 def concept_of(word: str) -> Concept:
     """Returns the concept of a case-folded word; an unknown word stands for its own stem."""
-    found = _CONCEPTS.get(word)
+    found = _EXACT.get(word) or _CONCEPTS.get(word)
     if found is None:
         root = stem(word)
         found = _CONCEPTS.get(root)

@@ -48,7 +48,7 @@ _EXFILTRATION: tuple[Rule, ...] = (
     # Send all API keys to https://...
     rule(
         Reason.EXFILTRATION,
-        rf"""\b{_SEND}\b[^!?;]{{0,60}}?\b(?:{_SECRETS}|{_PRIVATE})[^!?;]{{0,40}}?\b(?:to|into|at|via|on)\b[^!?;]{{0,30}}?
+        rf"""\b{_SEND}\b[^!?;]{{0,60}}?(?<!\w)(?:{_SECRETS}|{_PRIVATE})[^!?;]{{0,40}}?\b(?:to|into|at|via|on)\b[^!?;]{{0,30}}?
         {_OUTSIDE}""",
         hints="http|ftp:|www.|@|webhook|pastebin|ngrok|ws:|wss:|.0|.1|.2|.3|.4|.5|.6|.7|.8|.9",
         view="marked",
@@ -59,6 +59,15 @@ _EXFILTRATION: tuple[Rule, ...] = (
         r"""\b(?:tokens?|keys?|secrets?|passwords?|cookies?|credentials?)\b[^!?;]{0,60}
         \bhttps?://[^\s"'<>]{1,200}[?&]\w{1,30}=(?=[\s"'.,)]|$)""",
         hints="http",
+        view="marked",
+    ),
+    # Put the key into the address of an image.
+    rule(
+        Reason.EXFILTRATION,
+        r"""\b(?:append|put|add|include|embed|encode|attach|insert)\b[^!?;]{0,40}
+        \b(?:tokens?|keys?|secrets?|passwords?|cookies?|credentials?|conversation|history|memory|prompt)\b[^!?;]{0,60}
+        \bhttps?://[^!?;]{0,240}\b(?:render|load|display|fetch|open|show)\b[^.!?;]{0,30}\b(?:image|img|picture|pixel|link)\b""",
+        hints="image|img|picture|pixel|link",
         view="marked",
     ),
     rule(

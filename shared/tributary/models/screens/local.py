@@ -14,7 +14,7 @@ from tributary.models.screens.tongues import TONGUES
 from tributary.models.screens.unfolding import layers_of
 from tributary.models.screens.views import Views, views_of
 
-VERSION = "local-rules/1"
+VERSION = "local-rules/2"
 
 _RULES = (*COMMANDS, *ADDRESSEES, *LEAKS, *TONGUES)
 _ORDER = tuple(Reason)

@@ -55,7 +55,10 @@ NEGATED = r"(?<!not )(?<!never )(?<!nor )"
 
 # What a model was told, and what any document may hold, which counts only when it is the earlier one.
 TOLD = r"(?:instructions?|prompts?|directives?|guidelines?|directions|guardrails?|programming|system messages?)"
-WRITTEN = r"(?:rules?|commands?|orders|messages?|context|text|constraints?|training|policies|guidance)"
+WRITTEN = (
+    r"(?:rules?|commands?|orders|messages?|(?<!-)context(?! (?:with|in|of|name|menu|switch)\b)|text|constraints?|training|"
+    r"policies|guidance)"
+)
 EARLIER = r"(?:previous(?:ly)?|prior|above|earlier|preceding|former|foregoing|original|initial|preexisting|existing|came before)"
 EARLIER_HINTS = "previous|prior|above|earlier|preceding|former|foregoing|original|initial|existing|came before"
 REJECT = (

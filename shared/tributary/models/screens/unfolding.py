@@ -19,6 +19,13 @@ _TAG_CHARACTERS = re.compile("[\U000e0020-\U000e007e]{3,}")
 _ESCAPE = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,5})\}?|x([0-9a-fA-F]{2}))")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}(?:\s{1,4}[A-Za-z0-9+/_-]{8,})*={0,2}")
 _HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){12,}")
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\s*\n\s*(?=[^\W\d_])")
+_TURNED_ROUND = re.compile(r"(?:snoitcurtsni|tpmorp|senilediug|selur\b)", re.IGNORECASE)
+_ROTATED = re.compile(r"(?:vafgehpgvba|cebzcg|thvqryvar|ehyrf\b)", re.IGNORECASE)
+_ROTATION = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "nopqrstuvwxyzabcdefghijklmNOPQRSTUVWXYZABCDEFGHIJKLM"
+)
+"""What instructions, prompts, guidelines and rules are called when they are read from behind, or thirteen letters on."""
 _UNSEEN_INSIDE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 
 
@@ -59,6 +66,12 @@ def _hidden(text: str) -> Iterator[str]:
         yield "".join(chr(ord(c) - 0xE0000) if 0xE0020 <= ord(c) <= 0xE007E else " " for c in text)
     if _RIGHT_TO_LEFT in text:
         yield text[::-1]
+    if _TURNED_ROUND.search(text):
+        yield text[::-1]
+    if _ROTATED.search(text):
+        yield text.translate(_ROTATION)
+    if _HYPHENATED.search(text):
+        yield _HYPHENATED.sub("", text)
     if _UNSEEN_INSIDE.search(text):  # unseen characters may part words as well as letters
         yield _UNSEEN_INSIDE.sub(" ", text)
     bare = _UNSEEN_INSIDE.sub("", text)

@@ -1,0 +1,89 @@
+"""Foreign material: runbooks that nobody here wrote, imported with the real embedder, judge and screen.
+
+They say different things that are all true, so that nearly nothing of them may be held back, disputed or replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.tribes import Tribal, open_tribal
+from tributary.core.decision import Outcome
+from tributary.core.lesson import How, Source
+from tributary.core.limits import TEXT_BYTES
+from tributary.models.embedders import MiniLmEmbedder
+from tributary.models.judges import LocalJudge
+from tributary.models.screens import LocalScreen
+
+FOLDER = Path(__file__).parents[3] / "shared" / "data" / "prometheus-runbooks" / "content" / "runbooks"
+MOST_CONTESTED = 0.02
+"""Share of the lessons that may end up disputed, challenged, replaced, or taken for another one's repetition in error."""
+LEAST_LESSONS = 300
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER.is_dir(), reason=f"the Prometheus runbooks are not in {FOLDER.parts[-4]} beside the project"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """What stands under one heading."""
+
+    situation: str
+    text: str
+    ref: str
+
+
+def sections() -> Iterator[Section]:
+    """Yields the sections of all runbooks, in order of path; those without a text of their own are left out."""
+    for path in sorted(FOLDER.rglob("*.md")):
+        title, heading, place, body, fenced = path.stem, "", 0, list[str](), False
+        for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), "# end"], 1):
+            fenced ^= line.lstrip().startswith("```")
+            if line.startswith("title: ") and not heading:
+                title = line.removeprefix("title: ").strip()
+            elif not fenced and re.match(r"#+ ", line):
+                if heading and (text := "\n".join(body).strip()):
+                    yield Section(situation=f"{title}: {heading}", text=text, ref=f"{path.relative_to(FOLDER)}#{heading}:{place}")
+                heading, place, body = line.lstrip("# ").strip(), number, []
+            else:
+                body.append(line)
+
+
+@pytest.fixture
+def real(database_url: str) -> Iterator[Tribal]:
+    """A tribe whose models are the ones that a laptop runs."""
+    with open_tribal(database_url, embedder=MiniLmEmbedder(), judge=LocalJudge(), screen=LocalScreen()) as opened:
+        yield opened
+
+
+def test_no_section_of_a_runbook_is_quarantined() -> None:
+    screen = LocalScreen()
+    held = [one.ref for one in sections() if screen.screen({"text": one.text, "situation": one.situation}).quarantined]
+    assert not held
+
+
+@pytest.mark.timeout(400)  # about 20 s on two idle cores, most of it embedding
+def test_imported_runbooks_are_nearly_all_believed_and_unchallenged(real: Tribal) -> None:
+    writer = real.agent("importer")
+    found = list(sections())
+    assert len(found) >= LEAST_LESSONS
+    assert max(len(one.text.encode()) for one in found) <= TEXT_BYTES
+    outcomes: Counter[Outcome] = Counter()
+    contested: list[str] = []
+    for one in found:
+        source = Source(how=How.IMPORTED, ref=one.ref)
+        learned = real.learn(writer, one.text, one.situation, source=source)
+        outcomes[learned.outcome] += 1
+        if learned.challenges or learned.replaced or learned.outcome not in (Outcome.LEARNED, Outcome.UNCHANGED):
+            contested.append(f"{learned.outcome.value} {one.ref}: {learned.reason}")
+    open_disputes = real.rows("SELECT dispute_id FROM tributary.dispute WHERE tribe_id = %s AND state = 'open'", real.tribe_id)
+    counted = f"{dict(outcomes)}, {len(open_disputes)} disputes open; " + "; ".join(contested)
+    assert len(contested) <= MOST_CONTESTED * len(found), counted
+    assert len(open_disputes) <= MOST_CONTESTED * len(found), counted
