@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
+from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tributary.core.agent import Principal, Role
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
@@ -78,6 +79,10 @@ class StandIn:
     @property
     def desk(self) -> StandInDesk:
         return StandInDesk(self._note)
+
+    @property
+    def agents(self) -> StandInAgents:
+        return StandInAgents(self._note)
 
     def learn(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.unit import core_made as made
-from tributary.core.agent import Principal
+from tributary.core.agent import Agent, Principal, Role, Token
 from tributary.core.curation import (
     AuditEntry,
     DecisionRecord,
@@ -224,6 +224,23 @@ class StandInDesk(Desk):
                 by="author",
                 tick=2,
                 at=AT,
+            )
+        )
+
+    def agents(self, principal: Principal, *, limit: int = 20, before: str | None = None) -> Page[Agent]:
+        self.note("agents", principal=principal, limit=limit, before=before)
+        return _page(Agent(agent_id=UUID(int=7), name="made", role=Role.WRITER, created_at=AT, revoked_at=None))
+
+    def tokens(self, principal: Principal, agent_id: UUID, *, limit: int = 20, before: str | None = None) -> Page[Token]:
+        self.note("tokens", principal=principal, agent_id=agent_id, limit=limit, before=before)
+        return _page(
+            Token(
+                token_id=UUID(int=8),
+                agent_id=agent_id,
+                created_at=AT,
+                expires_at=AT,
+                revoked_at=None,
+                last_used_at=None,
             )
         )
 

@@ -28,6 +28,8 @@ BODIES: dict[str, dict[str, object]] = {
     "reject_dispute": {"rationale": "it was measured"},
     "report": {"should_be": "unrelated"},
     "set_policy": {"version": 1, "precedence": []},
+    "create_agent": {"name": "made", "role": "writer"},
+    "set_role": {"role": "reader"},
 }
 """Of the operations that need one."""
 

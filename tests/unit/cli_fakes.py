@@ -6,7 +6,7 @@ import http.server
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -16,8 +16,9 @@ import httpx
 
 from tests.unit.client_fakes import TOKEN, URL, Tribe
 from tributary.client import Memory
-from tributary.core.agent import Agent, NewToken, Principal, Role
+from tributary.core.agent import Agent, NewToken, Principal, Role, Token
 from tributary.core.errors import NotFound, Unauthenticated, WrongStanding
+from tributary.core.garden import GardenReport
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
@@ -37,6 +38,7 @@ class FakeOperator:
 
     kept: dict[str, dict[str, Agent]] = field(default_factory=dict)
     tokens: dict[str, Principal] = field(default_factory=dict)
+    made: dict[UUID, Token] = field(default_factory=dict)
     migrated: int = 0
     failure: Exception | None = None
     when_migrating: Callable[[], None] = lambda: None
@@ -60,19 +62,51 @@ class FakeOperator:
         return [self._tribe(name) for name in self.kept]
 
     def create_agent(self, tribe: str, name: str, role: Role, *, days: int = 365) -> NewToken:
-        agents = self._agents(tribe)
+        agent_id = UUID(int=len(self.tokens) + 1)
+        self._agents(tribe)[name] = Agent(agent_id=agent_id, name=name, role=role, created_at=MADE, revoked_at=None)
+        return self.rotate(tribe, name, days=days, keep_others=True)
+
+    def rotate(self, tribe: str, name: str, *, days: int = 365, keep_others: bool = False) -> NewToken:
+        agent = self._agents(tribe)[name]
+        for old in () if keep_others else self.tokens_of(tribe, name):
+            self.revoke_token(tribe, old.token_id)
         number = len(self.tokens) + 1
-        agents[name] = Agent(agent_id=UUID(int=number), name=name, role=role, created_at=MADE, revoked_at=None)
+        made = Token(
+            token_id=UUID(int=number),
+            agent_id=agent.agent_id,
+            created_at=MADE,
+            expires_at=MADE + timedelta(days=days),
+            revoked_at=None,
+            last_used_at=None,
+        )
+        self.made[made.token_id] = made
         secret = f"trb_secret-{number}"
-        self.tokens[secret] = Principal(tribe_id=UUID(int=1), agent_id=UUID(int=number), name=name, role=role)
-        return NewToken(agent=agents[name], secret=secret, expires_at=MADE + timedelta(days=days))
+        self.tokens[secret] = Principal(tribe_id=UUID(int=1), agent_id=agent.agent_id, name=name, role=agent.role)
+        return NewToken(agent=agent, token_id=made.token_id, secret=secret, expires_at=made.expires_at)
+
+    def tokens_of(self, tribe: str, name: str) -> Sequence[Token]:
+        agent_id = self._agents(tribe)[name].agent_id
+        return [one for one in self.made.values() if one.agent_id == agent_id]
+
+    def revoke_token(self, tribe: str, token_id: UUID) -> Token:
+        if not self._agents(tribe) or token_id not in self.made:
+            raise NotFound(f"the tribe '{tribe}' has no such token")
+        self.made[token_id] = replace(self.made[token_id], revoked_at=MADE)
+        return self.made[token_id]
+
+    def has_curator(self, tribe: str) -> bool:
+        usable = {one.agent_id for one in self.made.values() if one.revoked_at is None}
+        return any(
+            one.role is Role.CURATOR and one.revoked_at is None and one.agent_id in usable for one in self._agents(tribe).values()
+        )
 
     def agents(self, tribe: str) -> Sequence[Agent]:
         return list(self._agents(tribe).values())
 
     def revoke_agent(self, tribe: str, name: str) -> Agent:
-        old = self._agents(tribe)[name]
-        return Agent(agent_id=old.agent_id, name=name, role=old.role, created_at=old.created_at, revoked_at=MADE)
+        agents = self._agents(tribe)
+        agents[name] = replace(agents[name], revoked_at=MADE)
+        return agents[name]
 
     def build_index(self, tribe: str) -> bool:
         return bool(self._agents(tribe)) and False
@@ -104,12 +138,29 @@ class FakeMemory:
 
 
 @dataclass
+class FakeGardener:
+    """Notes what it was asked for and gives the report that the test set."""
+
+    report: GardenReport = field(default_factory=lambda: GardenReport(dry_run=False, tribes=()))
+    asked: list[tuple[str | None, bool]] = field(default_factory=list)
+
+    def run_named(self, name: str, *, dry_run: bool = False, budget_s: float | None = None) -> GardenReport:
+        self.asked.append((name, dry_run))
+        return self.report
+
+    def run_all(self, *, dry_run: bool = False, budget_s: float | None = None) -> GardenReport:
+        self.asked.append((None, dry_run))
+        return self.report
+
+
+@dataclass
 class Surroundings:
     """Everything that a command can reach, all of it fake but the files under `environment['TRIBUTARY_HOME']`."""
 
     environment: Mapping[str, str]
     tribe: Tribe = field(default_factory=Tribe)
     operator: FakeOperator = field(default_factory=FakeOperator)
+    gardener: FakeGardener = field(default_factory=FakeGardener)
     settings: dict[str, object] = field(default_factory=lambda: {"database_url": None, "cors_origins": ()})
     while_serving: Callable[[], None] = lambda: None
 
@@ -120,6 +171,7 @@ class Surroundings:
             load_settings=lambda _: cast("Settings", SimpleNamespace(**self.settings)),
             open_operator=lambda _: nullcontext(self.operator),
             open_memory=self._open_memory,
+            open_gardener=lambda _: nullcontext(self.gardener),
             serve=self._serve,
         )
 

@@ -19,6 +19,7 @@ from tributary.client import errors as sdk_errors
 from tributary.contract.home import Connection, read_connection, write_connection
 from tributary.contract.problems import PROBLEMS
 from tributary.core import errors as core_errors
+from tributary.core.agent import Role
 from tributary.edges.cli.app import app
 from tributary.edges.cli.exits import EXITS, exit_for
 
@@ -173,6 +174,8 @@ def test_lessons_stops_at_its_limit_and_says_that_there_are_more(around: Surroun
         (("tribe", "index", "nowhere"), 5, "nowhere"),
         (("agent", "create", "a", "--role", "king"), 2, "king"),
         (("agent", "create", "a", "--role", "writer", "--days", "0"), 2, "days"),
+        (("agent", "rotate", "a", "--days", "0"), 2, "days"),
+        (("agent", "revoke-token", "trb_secret-1"), 3, "tok_"),
     ],
 )
 def test_a_users_mistake_is_named_without_a_traceback(
@@ -220,7 +223,8 @@ def test_help_has_the_table_of_exit_codes_and_each_command_an_example(around: Su
     commands = [
         *(("serve",), ("learn",), ("recall",), ("reinforce",), ("lessons",), ("migrate",), ("version",)),
         *(("tribe", "create"), ("tribe", "list"), ("tribe", "index")),
-        *(("agent", "create"), ("agent", "list"), ("agent", "revoke")),
+        *(("agent", "create"), ("agent", "list"), ("agent", "revoke"), ("agent", "tokens"), ("agent", "rotate")),
+        ("agent", "revoke-token"),
     ]
     for command in commands:
         shown = run(around, *command, "--help").stdout
@@ -292,6 +296,37 @@ def test_operator_commands_speak_to_people_and_machines(around: Surroundings) ->
     assert said(run(around, "migrate", "--sql", "--json")) == {"sql": around.operator.migration_sql()}
     assert said(run(around, "version", "--json")) == {"version": __version__}
     assert run(around, "--version").stdout == f"tributary {__version__}\n"
+
+
+def test_tokens_are_listed_rotated_and_revoked_without_a_secret_but_the_new_one(around: Surroundings) -> None:
+    around.operator.create_tribe("default")
+    (first,) = said(run(around, "agent", "tokens", "curator", "--json"))
+    assert (first["id"], first["last_used_at"]) == ("tok_00000000000000000000000000000001", None)
+    assert "trb_" not in run(around, "agent", "tokens", "curator").stdout
+    assert "\tnever\t" in run(around, "agent", "list").stdout
+    assert said(run(around, "agent", "list", "--json"))[0]["last_used_at"] is None
+    kept = said(run(around, "agent", "rotate", "curator", "--keep-others", "--days", "1", "--json"))
+    assert (kept["token"], kept["expires_at"]) == ("trb_secret-2", "2026-03-02T12:00:00+00:00")
+    ended = run(around, "agent", "revoke-token", first["id"])
+    assert first["id"] in ended.stdout
+    assert ended.stderr == ""
+    assert "trb_secret-3" in run(around, "agent", "rotate", "curator").stdout
+    standing = [one["revoked_at"] is None for one in said(run(around, "agent", "tokens", "curator", "--json"))]
+    assert standing == [False, False, True]
+
+
+@pytest.mark.parametrize("what", [("revoke", "curator"), ("revoke-token", "tok_00000000000000000000000000000001")])
+def test_taking_the_last_curator_is_done_and_warned_about(around: Surroundings, what: tuple[str, str]) -> None:
+    around.operator.create_tribe("default")
+    result = run(around, "agent", *what, "--json")
+    assert (result.exit_code, said(result)["revoked_at"] is None) == (0, False)
+    assert "no curator left" in result.stderr
+
+
+def test_revoking_a_curator_beside_whom_there_is_another_is_not_warned_about(around: Surroundings) -> None:
+    around.operator.create_tribe("default")
+    around.operator.create_agent("default", "second", Role.CURATOR)
+    assert run(around, "agent", "revoke", "curator").stderr == ""
 
 
 def test_a_kept_token_takes_the_place_of_the_old_one_which_is_set_aside(around: Surroundings, tmp_path: Path) -> None:

@@ -1,18 +1,26 @@
 """Who may do what: tokens, the agents behind them, and the audit of refusals."""
 
 from tributary.access.admission import SERVER_KEY, Admission, Admitted, Pace, check_key, request_digest
+from tributary.access.agents import DAYS, MOST_AGENTS, MOST_TOKENS, Agents, agent_of, make_token, token_of
 from tributary.access.audit import audit_refusal
 from tributary.access.tokens import authenticate, new_token, token_hash
 
 __all__ = [
+    "DAYS",
+    "MOST_AGENTS",
+    "MOST_TOKENS",
     "SERVER_KEY",
     "Admission",
     "Admitted",
+    "Agents",
     "Pace",
+    "agent_of",
     "audit_refusal",
     "authenticate",
     "check_key",
+    "make_token",
     "new_token",
     "request_digest",
     "token_hash",
+    "token_of",
 ]

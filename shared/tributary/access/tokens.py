@@ -1,4 +1,10 @@
-"""Bearer tokens: 256 random bits, known to the database by their SHA-256 alone."""
+"""Bearer tokens: 256 random bits, known to the database by their SHA-256 alone.
+
+No secret is compared with another, neither here nor in the database: what comes is hashed whole, and its hash is looked up
+in a b-tree. How long that takes may tell how many leading bytes of the hash some stored one shares. But nobody can steer the
+bytes of a hash other than by trying, and whoever knew a stored one whole would still not know what hashes to it. Nothing is
+gained over guessing 256 bits, so the look-up need not take constant time.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +33,7 @@ def token_hash(secret: str) -> bytes:
 def authenticate(database: Database, secret: str) -> Principal:
     """Returns the agent behind a token; raises Unauthenticated when it is unknown, expired or revoked.
 
-    The look-up is by hash in an index: timing tells of the hash of what was sent, nothing of a stored secret.
+    The database notes when the token was last used, to the minute, unless it is a read replica.
     """
     if not _SHAPE.fullmatch(secret):
         raise Unauthenticated("the token is not one of this system's; it starts with 'trb_'")

@@ -8,7 +8,9 @@ hits = memory.recall("deploy payments", at_least=learned.tick)
 print(hits.as_prompt())
 """
 
-from tributary.client.calls import LessonDetail, Page
+from tributary.client.calls import Attempt, LessonDetail, Page
+from tributary.client.curation import Curation, Listing
+from tributary.client.curation_calls import ListingPage
 from tributary.client.errors import (
     BadReply,
     BadSetting,
@@ -24,6 +26,7 @@ from tributary.client.errors import (
     NotMigrated,
     NotSupported,
     Overloaded,
+    RateLimited,
     ServerFailed,
     TimedOut,
     TooLarge,
@@ -38,8 +41,20 @@ from tributary.client.memory import Memory, View
 from tributary.client.place import DEFAULT_PORT, DEFAULT_URL
 from tributary.client.prompt import coverage_words
 from tributary.client.receipts import Receipt
-from tributary.client.values import Challenge, Lesson, derived, imported, observed, source_of, told
+from tributary.client.values import Challenge, Lesson, LessonDraft, derived, imported, observed, source_of, told
 from tributary.client.visible import visible
+from tributary.contract.curation import AuditEntryReply as AuditEntry
+from tributary.contract.curation import DecisionReply as Decision
+from tributary.contract.curation import DisputeReply as Dispute
+from tributary.contract.curation import ErasedReply as Erased
+from tributary.contract.curation import HeldReply as Held
+from tributary.contract.curation import PolicyReply as Policy
+from tributary.contract.curation import PrecedenceReply as Precedence
+from tributary.contract.curation import ReportedReply as Reported
+from tributary.contract.curation import ResolvedReply as Resolved
+from tributary.contract.curation import RetiredReply as Retired
+from tributary.contract.curation import ReviewClosedReply as ReviewClosed
+from tributary.contract.curation import ReviewReply as Review
 from tributary.contract.models import Evidence, Source
 from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
@@ -48,14 +63,21 @@ from tributary.contract.models import ReinforceReply as Reinforced
 __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_URL",
+    "Attempt",
+    "AuditEntry",
     "BadReply",
     "BadSetting",
     "Challenge",
     "CodeTooOld",
     "Corrupt",
+    "Curation",
+    "Decision",
+    "Dispute",
+    "Erased",
     "Evidence",
     "Forbidden",
     "Health",
+    "Held",
     "Hit",
     "Hits",
     "IdempotencyConflict",
@@ -63,6 +85,9 @@ __all__ = [
     "Learned",
     "Lesson",
     "LessonDetail",
+    "LessonDraft",
+    "Listing",
+    "ListingPage",
     "Memory",
     "ModelFailed",
     "NotComplete",
@@ -72,8 +97,16 @@ __all__ = [
     "NotSupported",
     "Overloaded",
     "Page",
+    "Policy",
+    "Precedence",
+    "RateLimited",
     "Receipt",
     "Reinforced",
+    "Reported",
+    "Resolved",
+    "Retired",
+    "Review",
+    "ReviewClosed",
     "ServerFailed",
     "Source",
     "TimedOut",

@@ -14,6 +14,7 @@
     ├── NotComplete                not_complete           absence was claimed on an incomplete search
     ├── Unavailable                unavailable            try again later; `retry_after` says when, if it is known
     │   ├── Unreachable            unreachable            no reply came: no server there, or the network failed
+    │   ├── RateLimited            rate_limited           too much was written by the agent, or in the tribe on this day
     │   ├── Overloaded             overloaded             too busy, or it could not be settled in time
     │   ├── TimedOut               timed_out              the server gave up on it
     │   ├── ModelFailed            model_failed           a model gave no usable answer
@@ -134,6 +135,12 @@ class Unreachable(Unavailable):
     """No reply came from the server."""
 
     default_code = "unreachable"
+
+
+class RateLimited(Unavailable):
+    """Too much was written; try again later."""
+
+    default_code = "rate_limited"
 
 
 class Overloaded(Unavailable):

@@ -32,6 +32,7 @@ _BY_CODE: dict[str, type[errors.TributaryError]] = {
             errors.TooLarge,
             errors.NotComplete,
             errors.Unavailable,
+            errors.RateLimited,
             errors.Overloaded,
             errors.TimedOut,
             errors.ModelFailed,

@@ -44,6 +44,22 @@ class Agent:
     role: Role
     created_at: datetime
     revoked_at: datetime | None
+    last_used_at: datetime | None = None
+    """When a token of it was last used, to the minute; None when none ever was."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Token:
+    """What may be shown of a token: all but its secret, which only its holder has."""
+
+    token_id: UUID
+    agent_id: UUID
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None
+    """When it, or its agent, was revoked."""
+    last_used_at: datetime | None
+    """To the minute; None when it was never used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,5 +67,6 @@ class NewToken:
     """A token's secret, shown this once; only its hash is stored."""
 
     agent: Agent
+    token_id: UUID
     secret: str
     expires_at: datetime

@@ -6,25 +6,24 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import TracebackType
 from typing import Self, cast
 from uuid import UUID
 
 import psycopg
+from psycopg.rows import dict_row
 
-from tributary.access import new_token, token_hash
-from tributary.core.agent import Agent, NewToken, Role
+from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, agent_of, make_token, token_of
+from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import InvalidRequest, NotFound, WrongStanding
+from tributary.core.errors import NotFound, WrongStanding
 from tributary.core.ids import new_id
 from tributary.core.limits import check_name
 from tributary.core.ports import SpaceDefinition
 from tributary.spaces import build_index
 from tributary.store import Target, connect, failures, statement
 from tributary.store.migrate import migrate, migration_sql
-
-TOKEN_DAYS = 365
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +68,7 @@ class Operator:
     def migration_sql(self) -> str:
         return migration_sql()
 
-    def create_tribe(self, name: str, *, curator: str = "curator", days: int = TOKEN_DAYS) -> NewTribe:
+    def create_tribe(self, name: str, *, curator: str = "curator", days: int = DAYS) -> NewTribe:
         """Makes a tribe with its first curator, wholly or not at all; raises WrongStanding when the name is taken."""
         check_name("name", name)
         with self._transaction() as connection:
@@ -100,26 +99,67 @@ class Operator:
         with self._transaction() as connection:
             return tuple(_tribe(row) for row in connection.execute(statement("access", "tribes")).fetchall())
 
-    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = TOKEN_DAYS) -> NewToken:
+    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = DAYS) -> NewToken:
         """Makes an agent and its token, whose secret is given this once; raises WrongStanding when the name is taken."""
         with self._transaction() as connection:
-            return self._new_agent(connection, self._tribe(connection, tribe), name, role, days)
+            return self._new_agent(connection, self._locked(connection, tribe), name, role, days)
 
     def agents(self, tribe: str) -> tuple[Agent, ...]:
         """Returns the agents of a tribe, oldest first, the revoked ones too."""
         with self._transaction() as connection:
             found = self._tribe(connection, tribe)
-            rows = connection.execute(statement("access", "agents"), {"tribe_id": found.tribe_id}).fetchall()
-            return tuple(_agent(row) for row in rows)
+            return tuple(agent_of(row) for row in _agents(connection, found))
 
     def revoke_agent(self, tribe: str, name: str) -> Agent:
-        """Ends an agent and all its tokens; what it taught stays."""
+        """Ends an agent and all its tokens; what it taught stays. Unlike a curator's it may take the last curator."""
+        with self._transaction() as connection:
+            found = self._locked(connection, tribe)
+            agent = _agent(connection, found, name)
+            connection.execute(statement("access", "revoke_agent"), {"tribe_id": found.tribe_id, "agent_id": agent.agent_id})
+            return _agent(connection, found, name)
+
+    def tokens_of(self, tribe: str, name: str) -> tuple[Token, ...]:
+        """Returns the tokens of an agent, newest first, those that are not let in any more too."""
         with self._transaction() as connection:
             found = self._tribe(connection, tribe)
-            row = connection.execute(statement("access", "revoke_agent"), {"tribe_id": found.tribe_id, "name": name}).fetchone()
-        if row is None:
-            raise NotFound(f"the tribe '{tribe}' has no agent named '{name}'")
-        return _agent(row)
+            agent_id = _agent(connection, found, name).agent_id
+            return _tokens(connection, found, agent_id=agent_id)
+
+    def rotate(self, tribe: str, name: str, *, days: int = DAYS, keep_others: bool = False) -> NewToken:
+        """Gives an agent a new token in place of those that it has, or beside them; the secret is given this once.
+
+        Raises WrongStanding when the agent is revoked, or would have too many tokens.
+        """
+        with self._transaction() as connection:
+            found = self._locked(connection, tribe)
+            agent = _agent(connection, found, name)
+            if not keep_others:
+                connection.execute(
+                    statement("access", "revoke_tokens"),
+                    {"tribe_id": found.tribe_id, "agent_id": agent.agent_id, "token_id": None},
+                )
+            return self._new_token(connection, found, agent, days)
+
+    def revoke_token(self, tribe: str, token_id: UUID) -> Token:
+        """Ends one token of a tribe; keeps the first time when it was revoked before."""
+        with self._transaction() as connection:
+            found = self._locked(connection, tribe)
+            connection.execute(
+                statement("access", "revoke_tokens"), {"tribe_id": found.tribe_id, "agent_id": None, "token_id": token_id}
+            )
+            ended = _tokens(connection, found, token_id=token_id)
+        if not ended:
+            raise NotFound(f"the tribe '{tribe}' has no such token")
+        return ended[0]
+
+    def has_curator(self, tribe: str) -> bool:
+        """Tells whether a tribe has a curator who can act: one that is not revoked, with a token that is let in."""
+        with self._transaction() as connection:
+            found = self._tribe(connection, tribe)
+            row = connection.execute(
+                statement("access", "has_curator"), {"tribe_id": found.tribe_id, "now": self._now()}
+            ).fetchone()
+        return row == (True,)
 
     def build_index(self, tribe: str) -> bool:
         """Gives the tribe its own vector index if it has outgrown exact search; tells whether it has one now."""
@@ -143,28 +183,37 @@ class Operator:
 
     def _new_agent(self, connection: psycopg.Connection, tribe: Tribe, name: str, role: Role, days: int) -> NewToken:
         check_name("name", name)
-        if not 1 <= days <= 3650:
-            raise InvalidRequest("days", "must be from 1 to 3650")
-        row = connection.execute(
+        connection.execute(
             statement("access", "create_agent"),
-            {"tribe_id": tribe.tribe_id, "agent_id": new_id(), "name": name, "role": role.value},
-        ).fetchone()
-        if row is None:
-            raise WrongStanding(f"the tribe '{tribe.name}' has an agent named '{name}' already")
-        agent = _agent(row)
-        secret = new_token()
-        expires_at = self._now() + timedelta(days=days)
+            {
+                "tribe_id": tribe.tribe_id,
+                "agent_id": new_id(),
+                "name": name,
+                "role": role.value,
+                "most_agents": MOST_AGENTS,
+            },
+        )
+        return self._new_token(connection, tribe, _agent(connection, tribe, name), days)
+
+    def _new_token(self, connection: psycopg.Connection, tribe: Tribe, agent: Agent, days: int) -> NewToken:
+        made = make_token(days, now=self._now())
         connection.execute(
             statement("access", "create_token"),
             {
                 "tribe_id": tribe.tribe_id,
-                "token_id": new_id(),
                 "agent_id": agent.agent_id,
-                "token_hash": token_hash(secret),
-                "expires_at": expires_at,
+                "most_tokens": MOST_TOKENS,
+                "now": self._now(),
+                **made.parameters,
             },
         )
-        return NewToken(agent=agent, secret=secret, expires_at=expires_at)
+        return made.of(agent)
+
+    def _locked(self, connection: psycopg.Connection, name: str) -> Tribe:
+        """Returns a tribe that no curator manages until the transaction ends: what is counted stays so."""
+        self._tribe(connection, name)
+        row = connection.execute(statement("access", "lock_tribe"), {"name": name}).fetchone()
+        return _tribe(cast(tuple[object, ...], row))
 
     def _tribe(self, connection: psycopg.Connection, name: str) -> Tribe:
         row = connection.execute(statement("access", "tribe"), {"name": name}).fetchone()
@@ -194,6 +243,21 @@ def _tribe(row: tuple[object, ...]) -> Tribe:
     return Tribe(tribe_id=tribe_id, name=name, clock=clock, created_at=created_at)
 
 
-def _agent(row: tuple[object, ...]) -> Agent:
-    agent_id, name, role, created_at, revoked_at = cast(tuple[UUID, str, str, datetime, datetime | None], row)
-    return Agent(agent_id=agent_id, name=name, role=Role(role), created_at=created_at, revoked_at=revoked_at)
+def _agents(connection: psycopg.Connection, tribe: Tribe, name: str | None = None) -> list[dict[str, object]]:
+    parameters = {"tribe_id": tribe.tribe_id, "name": name}
+    return connection.cursor(row_factory=dict_row).execute(statement("access", "agents"), parameters).fetchall()
+
+
+def _agent(connection: psycopg.Connection, tribe: Tribe, name: str) -> Agent:
+    found = _agents(connection, tribe, name)
+    if not found:
+        raise NotFound(f"the tribe '{tribe.name}' has no agent named '{name}'")
+    return agent_of(found[0])
+
+
+def _tokens(
+    connection: psycopg.Connection, tribe: Tribe, *, agent_id: UUID | None = None, token_id: UUID | None = None
+) -> tuple[Token, ...]:
+    parameters = {"tribe_id": tribe.tribe_id, "agent_id": agent_id, "token_id": token_id}
+    cursor = connection.cursor(row_factory=dict_row).execute(statement("access", "tokens"), parameters)
+    return tuple(token_of(row) for row in cursor.fetchall())

@@ -12,13 +12,21 @@ from tributary.edges.cli.tokens import token_document, token_lines
 from tributary.edges.cli.words import moment, shown
 
 if TYPE_CHECKING:
-    from tributary.core.agent import Agent
+    from tributary.core.agent import Agent, NewToken, Token
+    from tributary.edges.cli.doors import Doors
+    from tributary.edges.cli.faces import OperatorFace
+    from tributary.edges.cli.output import Output
 
 app = typer.Typer(
-    help="Make, list and revoke agents, each with a token and a role of one tribe. For operators.",
+    help="Make, list and revoke agents, each with tokens and a role of one tribe. For operators.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")]
+Days = Annotated[int, typer.Option(metavar="NUMBER", min=1, help="For how many days its token is good.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Make it the token that commands on this computer use for the local server.")]
 
 
 @app.command("create")
@@ -30,10 +38,8 @@ def create(
         typer.Option(help="A reader recalls; a writer learns as well; what a curator learns replaces what it contradicts."),
     ],
     tribe: Tribe = "default",
-    days: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="For how many days its token is good.")] = 365,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Make it the token that commands on this computer use for the local server.")
-    ] = False,
+    days: Days = 365,
+    keep: Keep = False,
     as_json: AsJson = False,
 ) -> None:
     """Make an agent and its token, which is shown this once.
@@ -46,15 +52,7 @@ def create(
     doors, output = session(context, as_json=as_json)
     with operator_of(doors) as operator:
         made = operator.create_agent(tribe, name, Role(role.value), days=days)
-    document = {"tribe": tribe, **token_document(made)}
-    lines = token_lines(made)
-    if keep:
-        from tributary.edges.cli.connection import keep_token
-
-        kept = keep_token(doors.environment, made.secret)
-        document["kept_in"] = str(kept)
-        lines.append(f"It is kept in {shown(str(kept))} for commands on this computer.")
-    output.result(document, lines)
+    _show_token(doors, output, tribe, made, keep=keep)
 
 
 @app.command("list")
@@ -75,17 +73,19 @@ def list_agents(context: typer.Context, tribe: Tribe = "default", as_json: AsJso
             shown(one.name),
             one.role.value,
             moment(one.created_at),
+            moment(one.last_used_at) if one.last_used_at else "never",
             f"revoked {moment(one.revoked_at)}" if one.revoked_at else "in use",
         )
         for one in agents
     ]
-    output.table((("agent", "left"), ("role", "left"), ("made", "left"), ("standing", "left")), rows)
+    columns = (("agent", "left"), ("role", "left"), ("made", "left"), ("last used", "left"), ("standing", "left"))
+    output.table(columns, rows)
 
 
 @app.command("revoke")
 def revoke(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")],
+    name: AgentName,
     tribe: Tribe = "default",
     as_json: AsJson = False,
 ) -> None:
@@ -97,7 +97,107 @@ def revoke(
     doors, output = session(context, as_json=as_json)
     with operator_of(doors) as operator:
         agent = operator.revoke_agent(tribe, name)
+        _warn_without_curator(operator, output, tribe)
     output.result(_document(agent), [f"Agent '{shown(agent.name)}' is revoked."])
+
+
+@app.command("tokens")
+def tokens(context: typer.Context, name: AgentName, tribe: Tribe = "default", as_json: AsJson = False) -> None:
+    """List an agent's tokens, newest first: their ids and when they were last used, never the secrets.
+
+    \b
+    Example: tributary agent tokens agent-a
+    """
+    doors, output = session(context, as_json=as_json)
+    with operator_of(doors) as operator:
+        found = operator.tokens_of(tribe, name)
+    if as_json:
+        output.json([_token_document(one) for one in found])
+        return
+    rows = [
+        (
+            _token_id(one),
+            moment(one.created_at),
+            moment(one.expires_at),
+            moment(one.last_used_at) if one.last_used_at else "never",
+            f"revoked {moment(one.revoked_at)}" if one.revoked_at else "not revoked",
+        )
+        for one in found
+    ]
+    columns = (("token", "left"), ("made", "left"), ("good until", "left"), ("last used", "left"), ("standing", "left"))
+    output.table(columns, rows)
+
+
+@app.command("rotate")
+def rotate(
+    context: typer.Context,
+    name: AgentName,
+    tribe: Tribe = "default",
+    days: Days = 365,
+    keep_others: Annotated[
+        bool, typer.Option("--keep-others", help="Leave the tokens that it has as they are, to be revoked later.")
+    ] = False,
+    keep: Keep = False,
+    as_json: AsJson = False,
+) -> None:
+    """Give an agent a new token, which is shown this once, in place of those that it has.
+
+    \b
+    Example: tributary agent rotate agent-a --days 90
+    """
+    doors, output = session(context, as_json=as_json)
+    with operator_of(doors) as operator:
+        made = operator.rotate(tribe, name, days=days, keep_others=keep_others)
+    _show_token(doors, output, tribe, made, keep=keep)
+
+
+@app.command("revoke-token")
+def revoke_token(
+    context: typer.Context,
+    token: Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id, as 'tributary agent tokens' shows it: tok_...")],
+    tribe: Tribe = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Revoke one token: it stops working, within a minute on every server. Its agent and its other tokens go on.
+
+    \b
+    Example: tributary agent revoke-token tok_0199c0de5a1e7b2c8d3f4a5b6c7d8e9f
+    """
+    from tributary.core import ids
+
+    doors, output = session(context, as_json=as_json)
+    wanted = ids.parse(ids.Prefix.TOKEN, token, field="token")
+    with operator_of(doors) as operator:
+        ended = operator.revoke_token(tribe, wanted)
+        _warn_without_curator(operator, output, tribe)
+    output.result(_token_document(ended), [f"Token {_token_id(ended)} is revoked."])
+
+
+def _token_id(token: Token) -> str:
+    """Returns a token's id as users see it."""
+    from tributary.core import ids
+
+    return ids.show(ids.Prefix.TOKEN, token.token_id)
+
+
+def _show_token(doors: Doors, output: Output, tribe: str, made: NewToken, *, keep: bool) -> None:
+    document = {"tribe": tribe, **token_document(made)}
+    lines = token_lines(made)
+    if keep:
+        from tributary.edges.cli.connection import keep_token
+
+        kept = keep_token(doors.environment, made.secret)
+        document["kept_in"] = str(kept)
+        lines.append(f"It is kept in {shown(str(kept))} for commands on this computer.")
+    output.result(document, lines)
+
+
+def _warn_without_curator(operator: OperatorFace, output: Output, tribe: str) -> None:
+    if not operator.has_curator(tribe):
+        output.remark(
+            f"Warning: the tribe '{shown(tribe)}' has no curator left who can act; "
+            "'tributary agent create NAME --role curator' makes one."
+        )
 
 
 def _document(agent: Agent) -> dict[str, object]:
@@ -109,4 +209,15 @@ def _document(agent: Agent) -> dict[str, object]:
         "role": agent.role.value,
         "created_at": agent.created_at.isoformat(),
         "revoked_at": agent.revoked_at.isoformat() if agent.revoked_at else None,
+        "last_used_at": agent.last_used_at.isoformat() if agent.last_used_at else None,
+    }
+
+
+def _token_document(token: Token) -> dict[str, object]:
+    return {
+        "id": _token_id(token),
+        "created_at": token.created_at.isoformat(),
+        "expires_at": token.expires_at.isoformat(),
+        "revoked_at": token.revoked_at.isoformat() if token.revoked_at else None,
+        "last_used_at": token.last_used_at.isoformat() if token.last_used_at else None,
     }

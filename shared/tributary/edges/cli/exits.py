@@ -34,7 +34,7 @@ EXITS: tuple[ExitCode, ...] = (
     ExitCode(
         value=6,
         meaning="cannot be reached or is too busy now; try again later",
-        codes=("unavailable", "unreachable", "overloaded", "timed_out", "model_failed"),
+        codes=("unavailable", "unreachable", "overloaded", "rate_limited", "timed_out", "model_failed"),
     ),
     ExitCode(
         value=SETUP,

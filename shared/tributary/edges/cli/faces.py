@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
+from uuid import UUID
 
-from tributary.core.agent import Agent, NewToken, Role
+from tributary.core.agent import Agent, NewToken, Role, Token
+from tributary.core.garden import GardenReport
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
 from tributary.service.operator import NewTribe, Tribe
@@ -28,6 +30,14 @@ class OperatorFace(Protocol):
 
     def revoke_agent(self, tribe: str, name: str) -> Agent: ...
 
+    def tokens_of(self, tribe: str, name: str) -> Sequence[Token]: ...
+
+    def rotate(self, tribe: str, name: str, *, days: int = 365, keep_others: bool = False) -> NewToken: ...
+
+    def revoke_token(self, tribe: str, token_id: UUID) -> Token: ...
+
+    def has_curator(self, tribe: str) -> bool: ...
+
     def build_index(self, tribe: str) -> bool: ...
 
 
@@ -35,6 +45,14 @@ class ServedMemory(MemoryFace, Protocol):
     """The memory that `serve` puts behind the gateway."""
 
     def warm(self) -> None: ...
+
+
+class GardenerFace(Protocol):
+    """The part of `garden.Gardener` that `garden` uses."""
+
+    def run_named(self, name: str, *, dry_run: bool = False, budget_s: float | None = ...) -> GardenReport: ...
+
+    def run_all(self, *, dry_run: bool = False, budget_s: float | None = ...) -> GardenReport: ...
 
 
 class Gateway(Protocol):

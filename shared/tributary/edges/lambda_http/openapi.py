@@ -161,7 +161,7 @@ def codes_of(route: Route) -> tuple[str, ...]:
         codes.append("not_found")
     if route.request:
         codes += ["too_large", "unsupported_media_type", "model_failed"]
-    if route.keyed or route.method == "PUT":
+    if route.keyed or (route.request and route.function == "curate"):
         codes.append("wrong_standing")
     if route.keyed:
         codes += ["idempotency_conflict", "rate_limited"]
