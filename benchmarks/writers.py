@@ -101,7 +101,7 @@ def measure(ground: Ground, material: Material, progress: Progress) -> Measured:
             p95=waits.p95,
             unit="ms",
             note=f"server's clock, {len(waits.values):,} commits, fsync on",
-            details=waits.document(),
+            details={**waits.document()},
         ),
         Figure(
             name="learn: 1 writer",

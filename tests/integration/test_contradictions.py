@@ -284,7 +284,7 @@ def _several_believed(tribal: Tribal, who: list[Principal], subject: str) -> boo
 
 # -- a lesson with many words of its own
 
-CROWD = [(f"helm chart {n}", f"readiness probes of chart {n}") for n in range(8)] + [
+LOUDER = [(f"helm chart {n}", f"readiness probes of chart {n}") for n in range(8)] + [
     (f"alert refused {n}", f"psql alert refused {n}") for n in range(8)
 ]
 """Lessons that share more terms with each of the two below than those share with one another."""
@@ -314,7 +314,7 @@ def test_shared_rare_term_brings_two_lessons_together_whatever_else_is_new_in_th
 ) -> None:
     judge = RuledJudge(_both_about_ldg7)
     with open_tribal(database_url, embedder=minilm, judge=judge) as tribal:
-        for situation, text in CROWD:
+        for situation, text in LOUDER:
             tribal.learn(tribal.curator, text, situation=situation)
         drafts = [Draft(text=text, situation=situation, source=SEEN) for situation, text in WORDY]
         if how == "at once":
@@ -323,4 +323,4 @@ def test_shared_rare_term_brings_two_lessons_together_whatever_else_is_new_in_th
         else:
             for draft in drafts:
                 tribal.memory.learn(tribal.curator, draft)
-        assert tribal.status_counts() == {"active": len(CROWD) + 1, "superseded": 1}
+        assert tribal.status_counts() == {"active": len(LOUDER) + 1, "superseded": 1}

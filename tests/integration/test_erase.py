@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import psycopg
 import pytest
@@ -21,7 +22,7 @@ from tributary.core.ports import JudgedText
 
 SECRET = "Zaphod"
 """In every field of what is erased, and in nothing else."""
-PERSONAL = {
+PERSONAL: dict[str, Any] = {
     "situation": f"escalating to {SECRET}",
     "subject": f"{SECRET}'s phone",
     "source": Source(how=How.OBSERVED, ref=f"ticket of {SECRET}"),

@@ -19,7 +19,12 @@ from tributary.core.lesson import Draft, Lesson, Status
 from tributary.edges.gateway import running
 from tributary.models.embedders import HashedEmbedder
 
-LESSON = {"text": "it is 80", "situation": "connecting", "subject": "port", "source": {"how": "observed", "ref": "run:1"}}
+LESSON: dict[str, object] = {
+    "text": "it is 80",
+    "situation": "connecting",
+    "subject": "port",
+    "source": {"how": "observed", "ref": "run:1"},
+}
 
 
 @pytest.fixture

@@ -209,7 +209,7 @@ def commands() -> dict[str, Any]:
         path, command = waiting.pop()
         inner: dict[str, Any] = getattr(command, "commands", {})
         waiting += [(f"{path} {word}", one) for word, one in inner.items()]
-        if not inner or path == "tributary":
+        if not inner or path == "tributary" or command.invoke_without_command:
             arguments = [one.name.upper() for one in command.params if one.param_type_name == "argument"]
             found[" ".join([path, *arguments])] = command
     return found

@@ -5,24 +5,38 @@ Pure: nothing is sent here, so a blocking and a non-blocking client share all of
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Literal, TypeVar
 
-from tributary.client.errors import BadReply
+from tributary.client.errors import BadReply, InvalidRequest, TributaryError
 from tributary.client.hits import Hit, Hits
+from tributary.client.ids import LessonRef, lesson_id
 from tributary.client.receipts import Receipt, read_receipt
-from tributary.client.replies import read
-from tributary.client.values import Challenge, Lesson, Moment, as_evidence, body_of, broken, checked, shown_moment
-from tributary.contract import limits, models
+from tributary.client.replies import Answer, error_of, read
+from tributary.client.values import (
+    Challenge,
+    Lesson,
+    LessonDraft,
+    Moment,
+    as_evidence,
+    as_request,
+    body_of,
+    broken,
+    checked,
+    shown_moment,
+)
+from tributary.contract import curation, limits, models
+from tributary.contract.curation import RetireCause
 from tributary.contract.models import Evidence, Kind, Source, Status
 
 Result = TypeVar("Result")
 Require = Literal["any", "vector"]
+Method = Literal["GET", "POST", "PUT"]
 
-_LESSON_ID = re.compile(r"les_[0-9a-f]{32}")
 _KEY = re.compile(r"[!-~]+")
 
 
@@ -31,7 +45,7 @@ class Call(Generic[Result]):
     """One request and how to read its reply. It may be sent more than once: the key makes a repeated write harmless."""
 
     operation: str
-    method: Literal["GET", "POST"]
+    method: Method
     path: str
     read: Callable[[bytes], Result]
     query: Mapping[str, str] = field(default_factory=dict)
@@ -59,6 +73,14 @@ class LessonDetail:
     receipt: Receipt
 
 
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """What became of one lesson of a batch: `result`, or the `error` that it met. The other one is None."""
+
+    result: models.LearnReply | None = None
+    error: TributaryError | None = None
+
+
 def learn(  # noqa: PLR0913
     text: str,
     *,
@@ -74,15 +96,14 @@ def learn(  # noqa: PLR0913
     valid_until: datetime | None,
     keep_until: datetime | None,
     deadline_s: float | None,
+    wait: bool,
     idempotency_key: str,
 ) -> Call[models.LearnReply]:
-    if not isinstance(source, Source):
-        raise broken("source", "must say how you know, as in observed('run:88')")
     request = checked(
         lambda: models.LearnRequest(
             text=text,
             situation=situation,
-            source=source,
+            source=_checked_source(source),
             kind=kind,
             subject=subject,
             tags=dict(tags or {}),
@@ -93,6 +114,7 @@ def learn(  # noqa: PLR0913
             valid_until=valid_until,
             keep_until=keep_until,
             deadline_s=deadline_s,
+            wait=wait,
         )
     )
     return Call(
@@ -100,19 +122,96 @@ def learn(  # noqa: PLR0913
         method="POST",
         path="/v1/lessons",
         body=body_of(request),
-        idempotency_key=_checked_key(idempotency_key),
+        idempotency_key=checked_key(idempotency_key),
         read=lambda body: read(models.LearnReply, body),
     )
 
 
-def reinforce(lesson: str | Lesson | Hit, *, idempotency_key: str) -> Call[models.ReinforceReply]:
+def drafts(lessons: Iterable[LessonDraft | Mapping[str, object]]) -> list[models.LessonRequest | InvalidRequest]:
+    """Returns each lesson of a batch as it is sent, or what is wrong with it; raises InvalidRequest for too many."""
+    found: list[models.LessonRequest | InvalidRequest] = []
+    for one in lessons:
+        if len(found) == limits.BATCH_LESSONS:
+            raise broken("lessons", f"must be at most {limits.BATCH_LESSONS} at once; learn them in parts")
+        try:
+            found.append(as_request(one))
+        except InvalidRequest as error:
+            found.append(error)
+    return found
+
+
+def learn_all(
+    batch: Sequence[models.LessonRequest | InvalidRequest], *, deadline_s: float | None, wait: bool, idempotency_key: str
+) -> Call[list[Attempt]]:
+    """Sends the lessons that are well formed; the others keep their places, with what is wrong with them."""
+    documents = [one.model_dump(mode="json", exclude_none=True) for one in batch if isinstance(one, models.LessonRequest)]
+    request = checked(lambda: models.BatchRequest(lessons=documents, deadline_s=deadline_s, wait=wait))
+    return Call(
+        operation="learn_batch",
+        method="POST",
+        path="/v1/lessons/batch",
+        body=body_of(request),
+        idempotency_key=checked_key(idempotency_key),
+        read=lambda body: _read_attempts(body, batch),
+    )
+
+
+def contest(
+    lesson: LessonRef,
+    text: str,
+    *,
+    source: Source,
+    situation: str | None,
+    evidence: Iterable[Evidence | Mapping[str, object]],
+    rationale: str | None,
+    confidence: float,
+    deadline_s: float | None,
+    idempotency_key: str,
+) -> Call[models.LearnReply]:
+    request = checked(
+        lambda: models.ContestRequest(
+            text=text,
+            source=_checked_source(source),
+            situation=situation,
+            evidence=[as_evidence(one, position) for position, one in enumerate(evidence)],
+            rationale=rationale,
+            confidence=confidence,
+            deadline_s=deadline_s,
+        )
+    )
+    return Call(
+        operation="contest",
+        method="POST",
+        path=f"/v1/lessons/{lesson_id(lesson)}/contest",
+        body=body_of(request),
+        idempotency_key=checked_key(idempotency_key),
+        read=lambda body: read(models.LearnReply, body),
+    )
+
+
+def reinforce(lesson: LessonRef, *, receipt: Receipt | None, idempotency_key: str) -> Call[models.ReinforceReply]:
+    if receipt is not None and not isinstance(receipt, Receipt):
+        raise broken("receipt", "must be the receipt of the recall that served the lesson, as in hits.receipt")
+    document = {} if receipt is None else {"receipt": receipt.document()}
     return Call(
         operation="reinforce",
         method="POST",
         path=f"/v1/lessons/{lesson_id(lesson)}/reinforce",
-        body=b"{}",
-        idempotency_key=_checked_key(idempotency_key),
+        body=json.dumps(document).encode(),
+        idempotency_key=checked_key(idempotency_key),
         read=lambda body: read(models.ReinforceReply, body),
+    )
+
+
+def retire(lesson: LessonRef, *, cause: RetireCause, idempotency_key: str) -> Call[curation.RetiredReply]:
+    request = checked(lambda: curation.RetireRequest(cause=cause))
+    return Call(
+        operation="retire",
+        method="POST",
+        path=f"/v1/lessons/{lesson_id(lesson)}/retire",
+        body=body_of(request),
+        idempotency_key=checked_key(idempotency_key),
+        read=lambda body: read(curation.RetiredReply, body),
     )
 
 
@@ -149,17 +248,13 @@ def recall(
 
 
 def lessons(*, status: Status | Literal["any"] | None, page_size: int, before: str | None, as_of: Moment | None) -> Call[Page]:
-    if not 1 <= page_size <= limits.RECALL_LIMIT:
-        raise broken("page_size", f"must be from 1 to {limits.RECALL_LIMIT}")
-    query = {"limit": str(page_size)}
+    query = page_query(page_size, before)
     if status is not None:
         query["status"] = status
-    if before is not None:
-        query["before"] = before
     return Call(operation="lessons", method="GET", path="/v1/lessons", query=_with_moment(query, as_of), read=_read_page)
 
 
-def lesson(which: str | Lesson | Hit, *, as_of: Moment | None) -> Call[LessonDetail]:
+def lesson(which: LessonRef, *, as_of: Moment | None) -> Call[LessonDetail]:
     return Call(
         operation="lesson",
         method="GET",
@@ -173,19 +268,25 @@ def health() -> Call[models.HealthReply]:
     return Call(operation="health", method="GET", path="/health", again=False, read=lambda body: read(models.HealthReply, body))
 
 
-def lesson_id(which: str | Lesson | Hit) -> str:
-    """Returns the id of a lesson; raises InvalidRequest for a text that is none, so that no path is made of it."""
-    given = which if isinstance(which, str) else getattr(which, "id", None)
-    if not isinstance(given, str) or not _LESSON_ID.fullmatch(given):
-        raise broken("lesson", "must be a lesson, a hit, or an id that looks like les_ and 32 hexadecimal digits")
-    return given
-
-
-def _checked_key(key: str) -> str:
+def checked_key(key: str) -> str:
+    """Returns an idempotency key that the API takes; raises InvalidRequest for another."""
     if len(key) > limits.IDEMPOTENCY_KEY_CHARACTERS or not _KEY.fullmatch(key):
         rule = f"must be 1 to {limits.IDEMPOTENCY_KEY_CHARACTERS} printable ASCII characters without spaces"
         raise broken("idempotency_key", rule)
     return key
+
+
+def _checked_source(source: Source) -> Source:
+    if not isinstance(source, Source):
+        raise broken("source", "must say how you know, as in observed('run:88')")
+    return source
+
+
+def page_query(page_size: int, before: str | None) -> dict[str, str]:
+    """Returns which page of a listing is asked for; raises InvalidRequest for a page of none or too many."""
+    if not 1 <= page_size <= limits.RECALL_LIMIT:
+        raise broken("page_size", f"must be from 1 to {limits.RECALL_LIMIT}")
+    return {"limit": str(page_size)} | ({} if before is None else {"before": before})
 
 
 def _with_moment(query: dict[str, str], as_of: Moment | None) -> dict[str, str]:
@@ -197,7 +298,7 @@ def _read_hits(body: bytes) -> Hits:
     receipt = read_receipt(body)
     if receipt.returned != len(reply.hits):
         raise BadReply(f"the server sent {len(reply.hits)} hits with a receipt for {receipt.returned}")
-    return Hits([Hit.of(one) for one in reply.hits], receipt)
+    return Hits([Hit.of(one, receipt) for one in reply.hits], receipt)
 
 
 def _read_page(body: bytes) -> Page:
@@ -208,3 +309,20 @@ def _read_page(body: bytes) -> Page:
 def _read_detail(body: bytes) -> LessonDetail:
     reply = read(models.LessonDetailReply, body)
     return LessonDetail(lesson=reply.lesson, challenges=tuple(reply.challenges), receipt=read_receipt(body))
+
+
+def _read_attempts(body: bytes, batch: Sequence[models.LessonRequest | InvalidRequest]) -> list[Attempt]:
+    items = read(models.BatchReply, body).items
+    sent = sum(isinstance(one, models.LessonRequest) for one in batch)
+    if len(items) != sent:
+        raise BadReply(f"the server answered {len(items)} of {sent} lessons")
+    rest = iter(items)
+    return [Attempt(error=one) if isinstance(one, InvalidRequest) else _read_attempt(next(rest)) for one in batch]
+
+
+def _read_attempt(item: models.BatchItemReply) -> Attempt:
+    if item.problem is not None:
+        return Attempt(error=error_of(Answer(status=item.status, headers={}, body=item.problem.model_dump_json().encode())))
+    if item.result is None:
+        raise BadReply(f"the server answered a lesson with status {item.status} and nothing else")
+    return Attempt(result=item.result)

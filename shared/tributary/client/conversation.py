@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from tributary import __version__
-from tributary.client.calls import Call
+from tributary.client.calls import Call, Method
 from tributary.client.errors import TributaryError, Unreachable
 from tributary.client.place import Place
 from tributary.client.replies import Answer, NoAnswer, error_of, may_pass
@@ -27,7 +27,7 @@ LONGEST_WAIT_S = 5.0
 class Send:
     """Send this, and give up on it after `timeout_s`."""
 
-    method: Literal["GET", "POST"]
+    method: Method
     url: str
     query: Mapping[str, str]
     headers: Mapping[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
 from tributary.client.prompt import prompt
@@ -24,6 +24,7 @@ class Hit:
     challenges: tuple[Challenge, ...]
     terms: dict[str, float]
     """What the score is made of, by name."""
+    _receipt: Receipt | None = field(default=None, repr=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -42,7 +43,7 @@ class Hit:
         return self.lesson.subject
 
     @classmethod
-    def of(cls, reply: HitReply) -> Hit:
+    def of(cls, reply: HitReply, receipt: Receipt | None = None) -> Hit:
         return cls(
             lesson=reply.lesson,
             score=reply.score,
@@ -50,6 +51,7 @@ class Hit:
             label=reply.label,
             challenges=tuple(reply.challenges),
             terms=dict(reply.terms),
+            _receipt=receipt,
         )
 
 
@@ -80,3 +82,8 @@ class Hits(Sequence[Hit]):
         challenges; after it, in words, what the search covered. Every call draws a new fence.
         """
         return prompt(self._hits, self.receipt, nonce=secrets.token_hex(8))
+
+
+def receipt_of(hit: Hit) -> Receipt | None:
+    """Returns the receipt of the recall that served the hit; None for a hit of no recall."""
+    return hit._receipt

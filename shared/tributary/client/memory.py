@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
@@ -15,12 +14,17 @@ import httpx
 
 from tributary.client import calls
 from tributary.client.blocking import BlockingDriver
-from tributary.client.calls import Call, LessonDetail, Page, Require
+from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
 from tributary.client.conversation import converse
-from tributary.client.errors import BadReply
-from tributary.client.hits import Hit, Hits
+from tributary.client.curation import Curation
+from tributary.client.errors import BadReply, InvalidRequest
+from tributary.client.hits import Hit, Hits, receipt_of
+from tributary.client.ids import LessonRef
+from tributary.client.keys import key_or_new
 from tributary.client.place import find_place
-from tributary.client.values import Lesson, Moment, broken, shown_moment
+from tributary.client.receipts import Receipt
+from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed, shown_moment
+from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.models import Evidence, HealthReply, Kind, LearnReply, ReinforceReply, Source, Status
 
 Result = TypeVar("Result")
@@ -54,6 +58,8 @@ class Memory:
         self._clock = clock
         self._jitter = jitter
         self._driver = BlockingDriver(self._place, transport=transport, clock=clock, sleep=sleep)
+        self.curation = Curation(self._run)
+        """What curators look through and decide."""
 
     @property
     def url(self) -> str:
@@ -76,13 +82,14 @@ class Memory:
         valid_until: datetime | None = None,
         keep_until: datetime | None = None,
         deadline_s: float | None = None,
+        wait: bool = True,
         idempotency_key: str | None = None,
     ) -> LearnReply:
         """Hands a lesson to the tribe and returns what became of it.
 
         `situation` says when the lesson applies, `source` how you know, as in `observed("run:88")`. The outcome may be
-        `disputed`, `quarantined` or, past `deadline_s`, `pending`: then it is kept, but not believed yet. A key is made for
-        each call, so that a lost reply is no second lesson; give your own to be safe across restarts as well.
+        `disputed`, `quarantined` or, past `deadline_s` or at once without `wait`, `pending`: then it is kept, but not believed
+        yet. A key is made for each call, so that a lost reply is no second lesson; give your own to be safe across restarts too.
         """
         call = calls.learn(
             text,
@@ -98,13 +105,100 @@ class Memory:
             valid_until=valid_until,
             keep_until=keep_until,
             deadline_s=deadline_s,
-            idempotency_key=_key(idempotency_key),
+            wait=wait,
+            idempotency_key=key_or_new(idempotency_key),
         )
         return self._run(call)
 
-    def reinforce(self, lesson: str | Lesson | Hit, *, idempotency_key: str | None = None) -> ReinforceReply:
-        """Confirms that a lesson held; each agent other than its author counts once."""
-        return self._run(calls.reinforce(lesson, idempotency_key=_key(idempotency_key)))
+    def learn_all(
+        self,
+        lessons: Iterable[LessonDraft | Mapping[str, object]],
+        *,
+        deadline_s: float | None = None,
+        wait: bool = True,
+        idempotency_key: str | None = None,
+    ) -> list[Attempt]:
+        """Hands up to 100 lessons to the tribe in their order and returns what became of each: its result or its error.
+
+        A lesson is a `LessonDraft`, or a mapping of the fields that `learn` takes; a bad one does not sink the others. They
+        share the deadline. Raises what concerns the batch as a whole.
+        """
+        batch = calls.drafts(lessons)
+        errors = [one for one in batch if isinstance(one, InvalidRequest)]
+        if len(errors) == len(batch):
+            return [Attempt(error=one) for one in errors]
+        key = key_or_new(idempotency_key)
+        return self._run(calls.learn_all(batch, deadline_s=deadline_s, wait=wait, idempotency_key=key))
+
+    def contest(
+        self,
+        lesson: LessonRef,
+        text: str,
+        *,
+        source: Source,
+        situation: str | None = None,
+        evidence: Iterable[Evidence | Mapping[str, object]] = (),
+        rationale: str | None = None,
+        confidence: float = 0.7,
+        deadline_s: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> LearnReply:
+        """Says what holds instead of a believed lesson, or why it does not hold, whatever a judge would say of the two.
+
+        The lesson's author, a curator, or a source that outranks it replaces it; else the two are disputed. What is left out
+        is taken from the lesson.
+        """
+        call = calls.contest(
+            lesson,
+            text,
+            source=source,
+            situation=situation,
+            evidence=evidence,
+            rationale=rationale,
+            confidence=confidence,
+            deadline_s=deadline_s,
+            idempotency_key=key_or_new(idempotency_key),
+        )
+        return self._run(call)
+
+    def reinforce(
+        self, lesson: LessonRef, receipt: Receipt | None = None, *, idempotency_key: str | None = None
+    ) -> ReinforceReply:
+        """Confirms that a lesson held; each agent other than its author counts once.
+
+        `receipt` is that of the recall that served it, as in `hits.receipt`: the confirmation then names it.
+        """
+        return self._run(calls.reinforce(lesson, receipt=receipt, idempotency_key=key_or_new(idempotency_key)))
+
+    def feedback(
+        self,
+        hit: Hit,
+        *,
+        worked: bool = True,
+        note: str | None = None,
+        source: Source | None = None,
+        idempotency_key: str | None = None,
+    ) -> ReinforceReply | LearnReply:
+        """Says whether a recalled lesson worked: confirms it with the receipt that served it, or contests it with `note`.
+
+        A note says what holds instead, so it is required when the lesson did not work, and kept nowhere when it did.
+        `source` says how you know; by default you saw it happen, with what that recall served.
+        """
+        if not isinstance(hit, Hit):
+            raise broken("hit", "must be a hit of a recall; reinforce() and contest() take ids")
+        receipt = receipt_of(hit)
+        if worked:
+            if note is not None:
+                raise broken("note", "must be left out when the lesson worked: a confirmation keeps no words")
+            return self.reinforce(hit, receipt, idempotency_key=idempotency_key)
+        if note is None or not note.strip():
+            raise broken("note", "must say what holds instead, or why the lesson did not work")
+        known = source or observed(receipt.id if receipt else None)
+        return self.contest(hit, note, source=known, idempotency_key=idempotency_key)
+
+    def retire(self, lesson: LessonRef, cause: RetireCause = "outdated", *, idempotency_key: str | None = None) -> RetiredReply:
+        """Ends a lesson, by its author's word or a curator's; what a curator calls wrong is disputed when it comes again."""
+        return self._run(calls.retire(lesson, cause=cause, idempotency_key=key_or_new(idempotency_key)))
 
     def recall(
         self,
@@ -164,7 +258,7 @@ class Memory:
             if before is None:
                 return
 
-    def lesson(self, lesson: str | Lesson | Hit, *, as_of: Moment | None = None) -> LessonDetail:
+    def lesson(self, lesson: LessonRef, *, as_of: Moment | None = None) -> LessonDetail:
         """Returns one lesson as it stands, or stood, with what speaks against it."""
         return self._run(calls.lesson(lesson, as_of=as_of))
 
@@ -226,13 +320,9 @@ class View:
         """Yields the lessons of then, newest first."""
         return self._memory.lessons(status=status, page_size=page_size, as_of=self.when)
 
-    def lesson(self, lesson: str | Lesson | Hit) -> LessonDetail:
+    def lesson(self, lesson: LessonRef) -> LessonDetail:
         """Returns one lesson as it stood then."""
         return self._memory.lesson(lesson, as_of=self.when)
 
     def __repr__(self) -> str:
         return f"<Memory at {self._memory.url} as of {self.when}>"
-
-
-def _key(given: str | None) -> str:
-    return f"sdk-{uuid.uuid4().hex}" if given is None else given

@@ -1,21 +1,40 @@
-"""What a caller hands in: sources and evidence, checked as they are made."""
+"""What a caller hands in: sources, evidence and drafts, checked before they are sent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from tributary.client.errors import InvalidRequest
-from tributary.contract.models import ChallengeReply, Evidence, FieldProblem, How, LessonReply, Source
+from tributary.contract.models import ChallengeReply, Evidence, FieldProblem, How, Kind, LessonReply, LessonRequest, Source
 
 Made = TypeVar("Made", bound=BaseModel)
 Lesson = LessonReply
 Challenge = ChallengeReply
 Moment = int | datetime
 """A tick of the tribe's clock, or a time with offset."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LessonDraft:
+    """A lesson of a batch: the fields that `Memory.learn` takes. Nothing is checked before it is learned."""
+
+    text: str
+    situation: str
+    source: Source
+    kind: Kind = "gotcha"
+    subject: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    evidence: Iterable[Evidence | Mapping[str, object]] = ()
+    rationale: str | None = None
+    confidence: float = 0.7
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    keep_until: datetime | None = None
 
 
 def observed(ref: str | None = None) -> Source:
@@ -48,6 +67,24 @@ def as_evidence(given: Evidence | Mapping[str, object], position: int) -> Eviden
     if isinstance(given, Evidence):
         return given
     return checked(lambda: Evidence.model_validate(given), within=f"evidence.{position}")
+
+
+def as_request(given: LessonDraft | Mapping[str, object]) -> LessonRequest:
+    """Returns one lesson of a batch as it is sent; raises InvalidRequest naming every field that breaks a rule."""
+    if isinstance(given, LessonDraft):
+        said = {one.name: getattr(given, one.name) for one in fields(LessonDraft)}
+    elif isinstance(given, Mapping):
+        said = dict(given)
+    else:
+        raise broken("lesson", "must be a LessonDraft, or a mapping of the fields that learn() takes")
+    stated = {name: value for name, value in said.items() if value is not None}
+    tags = stated.get("tags")
+    if isinstance(tags, Mapping):
+        stated["tags"] = dict(tags)
+    evidence = stated.get("evidence")
+    if isinstance(evidence, Iterable) and not isinstance(evidence, str | Mapping):
+        stated["evidence"] = [as_evidence(one, position) for position, one in enumerate(evidence)]
+    return checked(lambda: LessonRequest.model_validate(stated))
 
 
 def checked(make: Callable[[], Made], *, within: str | None = None) -> Made:

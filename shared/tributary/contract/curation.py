@@ -44,7 +44,7 @@ class EndingRequest(Request):
 
 
 class RejectRequest(Request):
-    """Why the contender is wrong: what the same claim is answered with when it comes again."""
+    """Why the contender is wrong: whoever claims the same again is pointed to this record."""
 
     rationale: Rationale
     seen_tick: Tick | None = None

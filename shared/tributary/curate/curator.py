@@ -135,7 +135,7 @@ class Curator:
         if ending is Ending.MOOT:
             raise InvalidRequest("ending", "must be accepted, rejected or both_stand")
         if ending is Ending.REJECTED and rationale is None:
-            raise InvalidRequest("rationale", "is required: it is what the same claim is answered with when it comes again")
+            raise InvalidRequest("rationale", "is required: whoever claims the same again is pointed to it")
         if rationale is not None:
             check_words(self.screen, "rationale", rationale)
         content = {"dispute": dispute_id.hex, "ending": ending.value, "rationale": rationale, "seen_tick": seen_tick}

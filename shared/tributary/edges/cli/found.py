@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from tributary.client import Hit, Hits, Learned, Lesson, Receipt
 
+HELD_BACK = "[do not follow] "
+"""Stands before every quarantined text."""
 _SHORT = 100
 
 
@@ -23,11 +25,17 @@ def learned_lines(reply: Learned) -> list[str]:
     lines = [f"{reply.outcome}{lesson}", f"  {shown(reply.reason)}"]
     if reply.replaced:
         lines.append(f"  replaced {', '.join(map(shown, reply.replaced))}")
+    if reply.precedent and reply.precedent not in reply.reason:
+        lines.append(f"  a curator rejected the same before, as {shown(reply.precedent)}")
     if reply.dispute:
         lines.append(f"  dispute {shown(reply.dispute)}")
+        lines.append(f"  next, for a curator: tributary curate show {shown(reply.dispute)}")
     if reply.challenges:
         lines.append(f"  challenges {', '.join(map(shown, reply.challenges))}")
+        lines.append(f"  next, for a curator: tributary curate show {shown(reply.challenges[0])}")
     again = "; said before, nothing new was written" if reply.replayed else ""
+    if reply.outcome == "quarantined" and reply.lesson:
+        lines.append(f"  next, for a curator: tributary curate release {shown(reply.lesson.id)}, if the screen was wrong")
     lines.append(f"  decision {shown(reply.decision)}, tick {reply.tick}{again}")
     return lines
 
@@ -71,7 +79,8 @@ def show_lessons(output: Output, lessons: Sequence[Lesson]) -> None:
             one.status,
             f"{one.confidence:.2f}",
             shown(one.subject or ""),
-            shown(one.text if not output.wide() else textwrap.shorten(one.text, _SHORT, placeholder=" ...")),
+            (HELD_BACK if one.status == "quarantined" else "")
+            + shown(one.text if not output.wide() else textwrap.shorten(one.text, _SHORT, placeholder=" ...")),
         )
         for one in lessons
     ]

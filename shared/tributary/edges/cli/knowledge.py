@@ -1,8 +1,9 @@
-"""`tributary learn`, `recall`, `reinforce` and `lessons`: the memory, over HTTP through the SDK."""
+"""`tributary learn`, `contest`, `recall`, `reinforce`, `retire` and `lessons`: the memory, over HTTP through the SDK."""
 
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,30 +27,38 @@ if TYPE_CHECKING:
 
 _LARGEST_PAGE = 100
 
+Ref = Annotated[str | None, typer.Option(metavar="REF", help="Where that can be looked up: a run, a URL, file#heading:line.")]
+EvidenceItems = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TYPE=REF", help="What supports it, such as log=s3://...; may be given more than once."),
+]
+Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="How sure you are, from 0 to 1.")]
+DeadlineS = Annotated[float | None, typer.Option(metavar="SECONDS", help="After this it is kept as pending and settled later.")]
+
+
+class CauseName(StrEnum):
+    OUTDATED = "outdated"
+    WRONG = "wrong"
+    INJECTION = "injection"
+
 
 def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
     context: typer.Context,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The lesson; '-' reads it from standard input.")],
     situation: Annotated[str, typer.Option(metavar="TEXT", help="When it applies.")],
     source: Annotated[HowName, typer.Option(help="How you know.")],
-    ref: Annotated[
-        str | None, typer.Option(metavar="REF", help="Where that can be looked up: a run, a URL, file#heading:line.")
-    ] = None,
+    ref: Ref = None,
     kind: Annotated[KindName, typer.Option(help="What sort of lesson it is.")] = KindName.GOTCHA,
     subject: Annotated[str | None, typer.Option(metavar="TEXT", help="What it is about.")] = None,
     tag: Tags = None,
-    evidence: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TYPE=REF", help="What supports it, such as log=s3://...; may be given more than once."),
-    ] = None,
+    evidence: EvidenceItems = None,
     rationale: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it is so.")] = None,
-    confidence: Annotated[float, typer.Option(metavar="NUMBER", help="How sure you are, from 0 to 1.")] = 0.7,
+    confidence: Confidence = 0.7,
     valid_from: Annotated[str | None, typer.Option(metavar="TIME", help="Since when it holds.")] = None,
     valid_until: Annotated[str | None, typer.Option(metavar="TIME", help="Until when it holds.")] = None,
     keep_until: Annotated[str | None, typer.Option(metavar="TIME", help="Never evict it before.")] = None,
-    deadline: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="After this it is kept as pending and settled later.")
-    ] = None,
+    deadline: DeadlineS = None,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Keep it as pending at once, to be judged soon.")] = False,
     key: Annotated[
         str | None, typer.Option(metavar="KEY", help="Repeating the command with the same key learns it only once.")
     ] = None,
@@ -65,11 +74,10 @@ def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
     from tributary.edges.cli.found import learned_lines
 
     doors, output = session(context, as_json=as_json)
-    told = sys.stdin.read().rstrip("\n") if text == "-" else text
-    items = [{"type": type_, "ref": where} for type_, where in pairs(evidence, "--evidence")]
+    items = _evidence(evidence)
     with doors.open_client() as memory:
         reply = memory.learn(
-            told,
+            _text(text),
             situation=situation,
             source=source_of(source.value, ref),
             kind=kind.value,
@@ -81,6 +89,50 @@ def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
             valid_from=time(valid_from, "--valid-from"),
             valid_until=time(valid_until, "--valid-until"),
             keep_until=time(keep_until, "--keep-until"),
+            deadline_s=deadline,
+            wait=not no_wait,
+            idempotency_key=key,
+        )
+    output.result(reply.model_dump(mode="json"), learned_lines(reply))
+
+
+def contest(  # noqa: PLR0913, PLR0917
+    context: typer.Context,
+    lesson: Annotated[str, typer.Argument(metavar="ID", help="The id of the lesson that does not hold.")],
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="What holds instead, or why it does not hold; '-' reads standard input.")
+    ],
+    source: Annotated[HowName, typer.Option(help="How you know.")],
+    ref: Ref = None,
+    situation: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="When it applies; that of the lesson when left out.")
+    ] = None,
+    evidence: EvidenceItems = None,
+    rationale: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it is so.")] = None,
+    confidence: Confidence = 0.7,
+    deadline: DeadlineS = None,
+    key: Annotated[str | None, typer.Option(metavar="KEY", help="An idempotency key of your own.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what speaks against a believed lesson, whatever a judge would say of the two.
+
+    \b
+    Example: tributary contest les_0199c0ffee0070008000000000000001 "The header is optional" --source observed --ref run:91
+    """
+    from tributary.client import source_of
+    from tributary.edges.cli.found import learned_lines
+
+    doors, output = session(context, as_json=as_json)
+    items = _evidence(evidence)
+    with doors.open_client() as memory:
+        reply = memory.contest(
+            lesson,
+            _text(text),
+            source=source_of(source.value, ref),
+            situation=situation,
+            evidence=items,
+            rationale=rationale,
+            confidence=confidence,
             deadline_s=deadline,
             idempotency_key=key,
         )
@@ -164,6 +216,28 @@ def reinforce(
     output.result(reply.model_dump(mode="json"), lines)
 
 
+def retire(
+    context: typer.Context,
+    lesson: Annotated[str, typer.Argument(metavar="ID", help="The lesson's id, as recall shows it.")],
+    cause: Annotated[
+        CauseName, typer.Option(help="What a curator calls wrong or an injection is not silently believed when it comes again.")
+    ] = CauseName.OUTDATED,
+    key: Annotated[str | None, typer.Option(metavar="KEY", help="An idempotency key of your own.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a lesson of yours; curators end any.
+
+    \b
+    Example: tributary retire les_0199c0ffee0070008000000000000001 --cause wrong
+    """
+    from tributary.edges.cli.curation_found import retired_lines
+
+    doors, output = session(context, as_json=as_json)
+    with doors.open_client() as memory:
+        reply = memory.retire(lesson, cause.value, idempotency_key=key)
+    output.result(reply.model_dump(mode="json"), retired_lines(reply))
+
+
 def lessons(
     context: typer.Context,
     status: Annotated[StatusName, typer.Option(help="Only lessons that stand so.")] = StatusName.ACTIVE,
@@ -198,3 +272,11 @@ def lessons(
     show_lessons(output, found)
     if more:
         output.remark(f"There are more; --limit shows more than {limit}.")
+
+
+def _text(given: str) -> str:
+    return sys.stdin.read().rstrip("\n") if given == "-" else given
+
+
+def _evidence(given: list[str] | None) -> list[dict[str, object]]:
+    return [{"type": type_, "ref": where} for type_, where in pairs(given, "--evidence")]

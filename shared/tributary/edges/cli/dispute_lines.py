@@ -1,0 +1,176 @@
+"""A dispute on paper: both sides one above the other, what differs, where each comes from, and what each ending would do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from tributary.edges.cli.found import HELD_BACK
+from tributary.edges.cli.words import moment, shown, shown_block
+
+if TYPE_CHECKING:
+    from tributary.client import Dispute, Lesson
+
+_WORD = re.compile(r"\w(?:[\w.'’:/@-]*\w)?|[^\w\s]+")
+_ALIKE = 0.3
+"""Texts that have less than this in common differ as wholes: marks would hide more than they show."""
+_VERDICTS = {"same": "the same as", "conflicts": "conflicts with", "unsure": "unsure about"}
+
+
+def dispute_lines(dispute: Dispute, seen: int) -> list[str]:
+    """Returns the lines; `seen` is a tick at which all that is shown stood there."""
+    contender, about = dispute.contender, dispute.about
+    pairs = [_words_apart(contender, one) for one in about]
+    lines = [*_head(dispute), "", *_side("Contender", contender, pairs[0][0] if len(pairs) == 1 else _words(contender))]
+    for lesson, (ours, theirs) in zip(about, pairs, strict=True):
+        lines += ["", *_side("Against", lesson, theirs)]
+        if len(pairs) > 1 and ours.text != contender.text:
+            lines += ["  and to it the contender", *_field("says", ours.text)]
+    if any(ours != _words(contender) or theirs != _words(one) for one, (ours, theirs) in zip(about, pairs, strict=True)):
+        lines += ["", "{+only the contender says this+}, [-only the other says this-]"]
+    if not about:
+        lines += ["", "Nothing that is still there stands against it."]
+    if dispute.precedent:
+        lines += ["", f"A curator rejected the same before, as {shown(dispute.precedent)}."]
+    lines += ["", f"Verdicts of {shown(dispute.decision)}:", *_verdicts(dispute)]
+    return [*lines, "", *(_settled(dispute) if dispute.ending else _endings(dispute, seen))]
+
+
+def told_apart(contender: str, other: str) -> tuple[str, str]:
+    """Returns both texts, what only one of them says between marks: {+ +} in the first, [- -] in the second.
+
+    They come back as they are when they differ in no word, or have hardly one in common.
+    """
+    ours, theirs = list(_WORD.finditer(contender)), list(_WORD.finditer(other))
+    matcher = SequenceMatcher(a=[one.group() for one in ours], b=[one.group() for one in theirs])
+    if matcher.ratio() < _ALIKE:
+        return contender, other
+    apart = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    return (
+        _marked(contender, ours, [(first, last) for _, first, last, _, _ in apart], "{+", "+}"),
+        _marked(other, theirs, [(first, last) for _, _, _, first, last in apart], "[-", "-]"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """What a lesson claims, and when."""
+
+    text: str
+    situation: str
+    subject: str
+
+
+def _words(lesson: Lesson) -> _Words:
+    return _Words(text=lesson.text, situation=lesson.situation, subject=lesson.subject or "")
+
+
+def _words_apart(contender: Lesson, other: Lesson) -> tuple[_Words, _Words]:
+    text = told_apart(contender.text, other.text)
+    situation = told_apart(contender.situation, other.situation)
+    subject = told_apart(contender.subject or "", other.subject or "")
+    return (
+        _Words(text=text[0], situation=situation[0], subject=subject[0]),
+        _Words(text=text[1], situation=situation[1], subject=subject[1]),
+    )
+
+
+def _marked(text: str, words: Sequence[re.Match[str]], spans: Sequence[tuple[int, int]], before: str, after: str) -> str:
+    pieces, at = [], 0
+    for first, last in spans:
+        if first < last:
+            start, end = words[first].start(), words[last - 1].end()
+            pieces += [text[at:start], before, text[start:end], after]
+            at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _head(dispute: Dispute) -> Iterator[str]:
+    what = "Dispute" if dispute.kind == "conflict" else "Challenge"
+    state = "open" if dispute.ending is None else dispute.ending.replace("_", " ")
+    yield f"{what} {shown(dispute.id)} of tick {dispute.opened.tick} ({moment(dispute.opened.at)}): {state}"
+    if dispute.ending is not None:
+        return
+    if dispute.kind == "conflict":
+        yield "The contender contradicts what is believed. It is not believed itself while the dispute is open."
+    else:
+        yield "The two may contradict each other. Both are believed while the challenge is open."
+
+
+def _side(name: str, lesson: Lesson, words: _Words) -> Iterator[str]:
+    mark = HELD_BACK if lesson.status == "quarantined" else ""
+    yield f"{name}: {shown(lesson.id)} ({lesson.status})"
+    yield from _field("says", mark + words.text)
+    yield from _field("when", words.situation)
+    if words.subject:
+        yield from _field("about", words.subject)
+    for key, value in sorted(lesson.tags.items()):
+        yield from _field("tag", f"{key}={value}")
+    if lesson.rationale is not None:
+        yield from _field("why", lesson.rationale)
+    where = f", {lesson.source.ref}" if lesson.source.ref is not None else ""
+    yield from _field("source", f"{lesson.source.how}{where}; written by {lesson.author}")
+    for one in lesson.evidence:
+        yield from _field("evidence", f"{one.type}: {one.ref}{f' ({one.note})' if one.note else ''}")
+    counted = f"agents that confirm it: {lesson.confirmations}; what speaks against it: {lesson.contradictions}"
+    yield from _field("confidence", f"{lesson.confidence:.2f}, stated as {lesson.stated_confidence:.2f}; {counted}")
+    if lesson.valid_from or lesson.valid_until:
+        since = f"from {moment(lesson.valid_from)} " if lesson.valid_from else ""
+        until = f"until {moment(lesson.valid_until)}" if lesson.valid_until else ""
+        yield from _field("holds", (since + until).strip())
+    yield from _field("learned", f"tick {lesson.learned.tick} ({moment(lesson.learned.at)})")
+
+
+def _field(name: str, text: str) -> Iterator[str]:
+    """Yields a name and its text; further lines of the text stand behind a bar, so that none can pass for a line of ours."""
+    first, *rest = shown_block(text).split("\n")
+    yield f"  {name:<10} {first}"
+    yield from (f"  {'':<8} | {line}" for line in rest)
+
+
+def _verdicts(dispute: Dispute) -> Iterator[str]:
+    telling = [one for one in dispute.verdicts if one.verdict != "unrelated"]
+    for one in telling:
+        cause = f", because of {shown(one.cause)}" if one.cause else ""
+        yield f"  {_VERDICTS[one.verdict]} {shown(one.lesson)}, confidence {one.confidence:.2f}, by {shown(one.judge)}{cause}"
+    if len(telling) < len(dispute.verdicts):
+        yield f"  unrelated to {len(dispute.verdicts) - len(telling)} {'other' if telling else 'lessons'}"
+    if not dispute.verdicts:
+        yield "  none: a writer's word alone"
+
+
+def _settled(dispute: Dispute) -> Iterator[str]:
+    by = f" by {shown(dispute.closed_by)}" if dispute.closed_by else ""
+    at = f" at tick {dispute.closed.tick} ({moment(dispute.closed.at)})" if dispute.closed else ""
+    if dispute.ending == "moot":
+        yield f"It became moot{at}: another change settled it."
+    else:
+        yield f"It was settled{by}{at}: {(dispute.ending or '').replace('_', ' ')}."
+    if dispute.rationale is not None:
+        yield from _field("why", dispute.rationale)
+
+
+def _endings(dispute: Dispute, seen: int) -> Iterator[str]:
+    which = shown(dispute.id)
+    contender = shown(dispute.contender.id)
+    others = [shown(one.id) for one in dispute.about if one.status == "active"]
+    again = "    when it comes again, it is disputed with a pointer to this record"
+    conflict = dispute.kind == "conflict"
+    yield "A curator ends it:"
+    yield f"  tributary curate accept {which} --seen {seen}"
+    yield f"    {contender} {'is' if conflict else 'stays'} believed"
+    if others:
+        yield f"    {_listed(others)} {'gives' if len(others) == 1 else 'give'} way to it"
+        yield again
+    yield f"  tributary curate reject {which} --seen {seen} --why TEXT"
+    yield f"    {contender} is retired"
+    yield again
+    yield f"  tributary curate both-stand {which} --seen {seen}"
+    yield f"    all of them {'are' if conflict else 'stay'} believed, and the verdict is queued for review"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
