@@ -111,7 +111,7 @@ def plan_outcome(
         rejected=_split(j for j in standing if j.candidate.rejected_as is not None),
         gone=gone,
     )
-    restated = [j for j in known.active.same if _claims_another_time(draft, j.candidate.lesson, at)]
+    restated = [j for j in known.active.same if claims_another_time(draft, j.candidate.lesson, at)]
     if len(restated) == len(known.active.same):
         # equal words for another time are another claim: they replace or dispute the first, as any contradiction would
         known = replace(known, active=replace(known.active, same=[], conflicts=known.active.conflicts + restated))
@@ -209,7 +209,7 @@ def _believed(draft: Draft, writer: Principal, policy: Policy, known: _Known, en
             rivals=known.rivals,
             lapse=known.gone,
         )
-    challenge = _ids([j for j in known.active.unsure if _worth_a_challenge(draft, j)])
+    challenge = _ids([j for j in known.active.unsure if worth_a_challenge(draft, j.candidate)])
     return Plan(
         outcome=Outcome.SUPERSEDED if conflicts else Outcome.LEARNED,
         reason=_why_believed(draft, writer, policy, known, ending, challenges=len(challenge)),
@@ -240,7 +240,7 @@ def _why_believed(
     return "nothing known says the same or the opposite"
 
 
-def _claims_another_time(draft: Draft, known: Lesson, at: datetime) -> bool:
+def claims_another_time(draft: Draft, known: Lesson, at: datetime) -> bool:
     """Tells whether the draft claims to hold at a time that `known` does not, or the other way round.
 
     A draft that names no time says that it holds now, which a lesson that is valid now says, too.
@@ -284,11 +284,13 @@ def _join(known: Judged, *, lapse: tuple[UUID, ...]) -> Plan:
     return Plan(outcome=outcome, reason=reason, confirm=known.candidate.lesson.lesson_id, lapse=lapse)
 
 
+def may_replace(draft: Draft, writer: Principal, policy: Policy, old: Lesson) -> bool:
+    """Tells whether what `writer` says may take the place of `old`: by role, ownership or the tribe's policy."""
+    return writer.role is Role.CURATOR or old.agent_id == writer.agent_id or policy.outranks(draft, old)
+
+
 def _may_replace(draft: Draft, writer: Principal, policy: Policy, conflicts: Sequence[Judged]) -> bool:
-    if writer.role is Role.CURATOR:
-        return True
-    lessons = [j.candidate.lesson for j in conflicts]
-    return all(old.agent_id == writer.agent_id or policy.outranks(draft, old) for old in lessons)
+    return all(may_replace(draft, writer, policy, j.candidate.lesson) for j in conflicts)
 
 
 def _why_replaced(draft: Draft, writer: Principal, policy: Policy, conflicts: Sequence[Judged]) -> str:
@@ -306,8 +308,8 @@ def _why_replaced(draft: Draft, writer: Principal, policy: Policy, conflicts: Se
     return f"replaces {_count(conflicts)}: {why}"
 
 
-def _worth_a_challenge(draft: Draft, judged: Judged) -> bool:
-    candidate = judged.candidate
+def worth_a_challenge(draft: Draft, candidate: Candidate) -> bool:
+    """Tells whether an `unsure` verdict is shown as a challenge: within a subject, or between lessons that are much alike."""
     shared = subject_key(draft.subject)
     if shared is not None and shared == subject_key(candidate.lesson.subject):
         return True

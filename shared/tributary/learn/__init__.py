@@ -1,8 +1,11 @@
 """learn: admit -> screen -> embed -> candidates -> judge -> commit; and contest, reinforce, settle."""
 
+from tributary.learn.admit import draft_of
+from tributary.learn.deadline import Deadline
 from tributary.learn.deciding import Decider
+from tributary.learn.judging import Bench
 from tributary.learn.pipeline import Attempt, Learner
 from tributary.learn.proposal import Resolution, Stored
 from tributary.learn.replies import learned, resolved
 
-__all__ = ["Attempt", "Decider", "Learner", "Resolution", "Stored", "learned", "resolved"]
+__all__ = ["Attempt", "Bench", "Deadline", "Decider", "Learner", "Resolution", "Stored", "draft_of", "learned", "resolved"]

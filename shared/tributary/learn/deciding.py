@@ -58,14 +58,16 @@ class Decider:
         stored: Stored | None = None,
         contests: UUID | None = None,
         vector: Vector | None = None,
+        finding: ScreenFinding | None = None,
         unscreened: bool = False,
     ) -> Proposal:
-        """Screens and embeds a draft. `vector` is its embedding where that was made before; a curator's release is `unscreened`.
+        """Screens and embeds a draft. `vector` is its embedding and `finding` the screen's, where these were made before; a
+        curator's release is `unscreened`.
 
         Raises ModelFailed when the embedder fails; a screen that fails holds the lesson back.
         """
         profile = self.profiles.get(principal.tribe_id)
-        finding = ScreenFinding(screen="released/1") if unscreened else self.screened(draft)
+        finding = finding or (ScreenFinding(screen="released/1") if unscreened else self.screened(draft))
         text = embedded_text(draft)
         return Proposal(
             principal=principal,

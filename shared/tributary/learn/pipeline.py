@@ -13,7 +13,7 @@ from tributary.access import SERVER_KEY, Admission, check_key, request_digest
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import lapsed
-from tributary.core.decision import Learned, Reinforced
+from tributary.core.decision import Learned, Reinforced, ScreenFinding
 from tributary.core.errors import InvalidRequest, NotFound, TributaryError, Unavailable, WrongStanding
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import CounterClaim, Draft, Lesson, Status
@@ -148,11 +148,20 @@ class Learner:
         return result
 
     def reconsider(
-        self, author: Principal, lesson: Lesson, stored: Stored, *, key: str, digest: bytes, deadline_s: float | None
+        self,
+        author: Principal,
+        lesson: Lesson,
+        stored: Stored,
+        *,
+        key: str,
+        digest: bytes,
+        deadline_s: float | None,
+        finding: ScreenFinding | None = None,
     ) -> rows.Document:
         """Gives a stored lesson another standing, judged anew as its author's; returns the reply's document.
 
-        `author` has the role that the outcome is derived for. For the rooms above: curation and gardening.
+        `author` has the role that the outcome is derived for; `finding` is the screen's, where it was asked before. For the rooms
+        above: curation and gardening.
         """
         proposal = self.decider.propose(
             author,
@@ -161,6 +170,7 @@ class Learner:
             digest=digest,
             lesson_id=lesson.lesson_id,
             stored=stored,
+            finding=finding,
             unscreened=stored.actor is not None,
         )
         return self.decider.decide(proposal, Deadline.after(deadline_s))

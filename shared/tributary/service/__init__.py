@@ -3,6 +3,6 @@
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings, load_settings
 from tributary.service.wiring import open_memory, open_operator
-from tributary.service.worker import settling
+from tributary.service.worker import settling, tending
 
-__all__ = ["Memory", "Settings", "load_settings", "open_memory", "open_operator", "settling"]
+__all__ = ["Memory", "Settings", "load_settings", "open_memory", "open_operator", "settling", "tending"]

@@ -16,6 +16,7 @@ from tributary.core.errors import NotMigrated
 from tributary.core.lesson import CounterClaim, Draft, Status
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
 from tributary.curate import Curator, Desk
+from tributary.garden import Gardener
 from tributary.learn import Attempt, Learner
 from tributary.recall import Reader, Recaller, Signer, cited_receipt
 from tributary.store import Database, check_level, statement
@@ -31,6 +32,8 @@ class Memory:
     """What curators, and authors of their own lessons, do besides learning."""
     desk: Desk
     """What curators look through."""
+    gardener: Gardener
+    """What time, room and missing models left to do. For workers and operators, not for callers."""
     agents: access.Agents
     """Who may use the memory, as curators manage it."""
     recaller: Recaller

@@ -83,6 +83,12 @@ class Settings(BaseSettings):
         default=600, ge=1, le=10_000_000, description="Writes a minute that one agent may go on with; as many may come at once."
     )
     writes_per_day: int = Field(default=200_000, ge=1, le=10_000_000_000, description="Writes of one tribe on a day (UTC).")
+    garden_every_s: int = Field(
+        default=600, ge=0, le=86_400, description="Seconds between two runs of the gardener beside `serve`; 0 is never."
+    )
+    idempotency_days: int = Field(
+        default=7, ge=1, le=365, description="Days for which a write's first reply is kept for its idempotency key."
+    )
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
     log_format: Literal["text", "json"] = Field(default="text", description="Form of log lines.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least severity that is logged.")

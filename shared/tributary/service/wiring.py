@@ -6,13 +6,15 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tributary.access import Admission, Pace
+from tributary.access import Admission, Agents, Pace
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
+from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Learner
 from tributary.recall import Reader, Recaller, Signer
 from tributary.service.memory import Memory
@@ -66,6 +68,14 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         learner=learner,
         curate=Curator(database=database, admission=admission, learner=learner, screen=screen),
         desk=Desk(database=database, signer=signer, now=given.now),
+        gardener=Gardener(
+            database=database,
+            learner=learner,
+            exact_limit=settings.exact_limit,
+            keeping=Keeping(replies=timedelta(days=settings.idempotency_days)),
+            now=given.now,
+        ),
+        agents=Agents(database=database, now=given.now),
         signer=signer,
         recaller=Recaller(
             database=database,

@@ -1,35 +1,71 @@
-"""The worker beside a running server: settles pending lessons soon after they were kept."""
+"""The worker beside a running server, with two beats: it settles pending lessons every second, and gardens now and then."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tributary.core.errors import TributaryError
+from tributary.garden import BUDGET_S
 from tributary.service.memory import Memory
 from tributary.telemetry import Event, log
 
+SETTLE_EVERY_S = 1.0
+Round = Callable[[Memory, threading.Event], None]
+"""What is done at each beat; the event is set when the worker is to end."""
+
 
 @contextmanager
-def settling(memory: Memory, *, every_s: float = 1.0) -> Iterator[None]:
-    """Runs a thread that settles pending lessons every `every_s` seconds until the block ends.
+def tending(memory: Memory, *, settle_every_s: float = SETTLE_EVERY_S, garden_every_s: float) -> Iterator[None]:
+    """Settles and gardens until the block ends; `garden_every_s` 0 never gardens.
 
-    A failing round is logged and tried again with the next one: nothing pending is ever given up.
+    Each beat has a thread of its own: a long run of the gardener keeps no pending lesson waiting. A failing round is logged and
+    tried again with the next one.
     """
+    if not garden_every_s:
+        with settling(memory, every_s=settle_every_s):
+            yield
+        return
+    with settling(memory, every_s=settle_every_s), _beat("gardening", memory, garden_every_s, _garden):
+        yield
+
+
+@contextmanager
+def settling(memory: Memory, *, every_s: float = SETTLE_EVERY_S) -> Iterator[None]:
+    """Settles pending lessons every `every_s` seconds until the block ends: nothing pending is ever given up."""
+    with _beat("settling", memory, every_s, _settle):
+        yield
+
+
+def _settle(memory: Memory, _stop: threading.Event) -> None:
+    try:
+        memory.settle_pending()
+    except TributaryError as error:
+        log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code)
+    except Exception as error:  # a worker that died in silence would leave lessons pending for good
+        log.event(Event.SETTLE_FAILED, level=log.ERROR, error=error, code="internal")
+
+
+def _garden(memory: Memory, stop: threading.Event) -> None:
+    try:
+        memory.gardener.run_all(budget_s=BUDGET_S, stopped=stop.is_set)
+    except TributaryError as error:
+        log.event(Event.GARDEN_FAILED, level=log.WARNING, error=error, code=error.code)
+    except Exception as error:
+        log.event(Event.GARDEN_FAILED, level=log.ERROR, error=error, code="internal")
+
+
+@contextmanager
+def _beat(name: str, memory: Memory, every_s: float, work: Round) -> Iterator[None]:
     stop = threading.Event()
 
-    def work() -> None:
+    def beat() -> None:
         while not stop.wait(every_s):
             with log.operation():
-                try:
-                    memory.settle_pending()
-                except TributaryError as error:
-                    log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code)
-                except Exception as error:  # a worker that died in silence would leave lessons pending for good
-                    log.event(Event.SETTLE_FAILED, level=log.ERROR, error=error, code="internal")
+                work(memory, stop)
 
-    thread = threading.Thread(target=work, name="tributary-settling", daemon=True)
+    thread = threading.Thread(target=beat, name=f"tributary-{name}", daemon=True)
     thread.start()
     try:
         yield

@@ -19,6 +19,8 @@ class Event(StrEnum):
     SETTLE_FAILED = "settle.failed"
     REINFORCED = "reinforce.committed"
     CURATED = "curate.committed"
+    GARDEN_SWEPT = "garden.swept"
+    GARDEN_FAILED = "garden.failed"
     RECALLED = "recall.answered"
     RECALL_DEGRADED = "recall.degraded"
     JUDGE_UNAVAILABLE = "judge.unavailable"

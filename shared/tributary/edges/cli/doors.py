@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import typer
 
     from tributary import client
-    from tributary.edges.cli.faces import Gateway, OperatorFace, ServedMemory
+    from tributary.edges.cli.faces import GardenerFace, Gateway, OperatorFace, ServedMemory
     from tributary.edges.cli.output import Output
     from tributary.edges.gateway import Started
     from tributary.edges.lambda_http.port import MemoryFace
@@ -34,6 +34,7 @@ class Doors:
     """Reads the settings and sets the logs up; told True by `serve`, whose events are worth a line each."""
     open_operator: Callable[[Settings], AbstractContextManager[OperatorFace]]
     open_memory: Callable[[Settings], AbstractContextManager[ServedMemory]]
+    open_gardener: Callable[[Settings], AbstractContextManager[GardenerFace]]
     serve: Gateway
 
 
@@ -75,11 +76,19 @@ class _Real:
 
     @contextmanager
     def open_memory(self, settings: Settings) -> Iterator[ServedMemory]:
-        """Opens the memory with the worker that settles its pending lessons: here no queue does."""
-        from tributary.service import open_memory, settling
+        """Opens the memory with the worker that settles its pending lessons and gardens: here no queue and no schedule does."""
+        from tributary.service import open_memory, tending
 
-        with open_memory(settings) as memory, settling(memory):
+        with open_memory(settings) as memory, tending(memory, garden_every_s=settings.garden_every_s):
             yield memory
+
+    @contextmanager
+    def open_gardener(self, settings: Settings) -> Iterator[GardenerFace]:
+        from tributary.service import open_memory
+
+        with open_memory(settings) as memory:
+            memory.health()
+            yield memory.gardener
 
     def serve(
         self,
@@ -104,6 +113,7 @@ def real_doors() -> Doors:
         load_settings=real.load_settings,
         open_operator=real.open_operator,
         open_memory=real.open_memory,
+        open_gardener=real.open_gardener,
         serve=real.serve,
     )
 

@@ -109,14 +109,15 @@ BEGIN
     END IF;
     gone := ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.text = said ORDER BY l.lesson_id);
     SELECT a.tick, a.at INTO tick, at FROM advance_v1(p_tribe) a;
-    DELETE FROM lesson_vector WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
-    DELETE FROM lesson_term WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
     UPDATE lesson SET
         status = 'erased', text = NULL, situation = NULL, subject = NULL, subject_key = NULL, tags = '{}', source_ref = NULL,
         evidence = '[]', rationale = NULL,
         deactivated_tick = CASE WHEN believed THEN tick ELSE deactivated_tick END,
         deactivated_at = CASE WHEN believed THEN at ELSE deactivated_at END
     WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
+    -- after the lessons: whoever was just embedding one has committed by now, and whoever comes later finds it erased
+    DELETE FROM lesson_vector WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
+    DELETE FROM lesson_term WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
     UPDATE decision SET draft = NULL
     WHERE tribe_id = p_tribe AND draft IS NOT NULL AND (lesson_id = ANY (gone) OR draft ->> 'text' = said);
     UPDATE dispute d SET rationale = NULL

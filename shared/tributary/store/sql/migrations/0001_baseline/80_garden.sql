@@ -35,7 +35,10 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
             SELECT count(*) FROM lesson l WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed') AND NOT EXISTS (
                 SELECT FROM lesson_vector v
                 WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.lesson_id = l.lesson_id)),
-        'outgrown', s.vectors > p_exact_limit AND vector_path_v1(p_tribe, s.space_id, p_exact_limit) = 'vector:exact',
+        'outgrown', s.vectors > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id),
+        'unindexed', CASE WHEN has_index_v1(p_tribe, s.space_id) THEN (
+            SELECT count(*) FROM lesson_vector v
+            WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.believed AND NOT v.indexed) ELSE 0 END,
         'prunable', EXISTS (SELECT FROM idempotency i WHERE i.tribe_id = p_tribe AND i.at < p_replies_before)
             OR EXISTS (SELECT FROM usage u WHERE u.tribe_id = p_tribe AND u.day < p_days_before)
             OR EXISTS (SELECT FROM tribe_day y WHERE y.tribe_id = p_tribe AND y.day < p_days_before)
@@ -308,7 +311,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 $$;
 
 -- Gives lessons their vectors in the serving space and returns how many. No gate: no belief changes. The space's counter is locked first
--- and a lesson that is being changed is passed over, so that nobody waits for somebody who waits for this.
+-- and a lesson that is being changed is passed over, so that nobody waits for somebody who waits for this. A change of status locks the
+-- row as a change of key does, whether or not belief changes, since `believed` is generated from it: KEY SHARE keeps an erasure out.
 CREATE FUNCTION tributary.garden_embed_v1(p_tribe uuid, p_space integer, p_lessons uuid[], p_vectors text[]) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
 DECLARE

@@ -1,0 +1,136 @@
+"""What a gardener's run came to, rule by rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+
+class Rule(StrEnum):
+    """What a gardener does, in this order."""
+
+    SETTLE = "settle"
+    RESCREEN = "rescreen"
+    REJUDGE = "rejudge"
+    STAMP = "stamp"
+    EVICT = "evict"
+    EMBED = "embed"
+    INDEX = "index"
+    PRUNE = "prune"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleReport:
+    """What one rule came to. In a dry run `done` is what would be done.
+
+    done      how many things were done; `kinds` says of which kind they were, by code
+    left      how many are due and wait for another run: for want of time, or for the reasons in `refused`
+    refused   what may not or could not be done, by code
+    failed    the code of the error that ended the rule, None when none did
+    """
+
+    rule: Rule
+    done: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    left: int = 0
+    refused: Mapping[str, int] = field(default_factory=dict)
+    failed: str | None = None
+    ms: float = 0.0
+
+    @property
+    def idle(self) -> bool:
+        return not (self.done or self.left or self.refused or self.failed)
+
+    def document(self) -> dict[str, object]:
+        return {
+            "rule": self.rule.value,
+            "done": self.done,
+            "kinds": dict(sorted(self.kinds.items())),
+            "left": self.left,
+            "refused": dict(sorted(self.refused.items())),
+            "failed": self.failed,
+            "ms": round(self.ms, 3),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TribeReport:
+    """A run in one tribe. `failed` is the code of what ended it before its last rule; rules that it did not reach are absent."""
+
+    tribe_id: UUID
+    name: str
+    rules: tuple[RuleReport, ...]
+    failed: str | None = None
+    ms: float = 0.0
+
+    def rule(self, rule: Rule) -> RuleReport:
+        """Returns what a rule came to; an empty report when the run did not reach it."""
+        return next((one for one in self.rules if one.rule is rule), RuleReport(rule=rule))
+
+    def document(self) -> dict[str, object]:
+        return {
+            "tribe": self.name,
+            "rules": [one.document() for one in self.rules],
+            "failed": self.failed,
+            "ms": round(self.ms, 3),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class GardenReport:
+    """A run over one or all tribes. `waiting` counts the tribes that it had no time for or that a lost database kept it from.
+
+    `failed` is the code of what ended the run early.
+    """
+
+    dry_run: bool
+    tribes: tuple[TribeReport, ...]
+    waiting: int = 0
+    failed: str | None = None
+    ms: float = 0.0
+
+    @property
+    def total(self) -> tuple[RuleReport, ...]:
+        """What each rule came to in all tribes; `failed` is the first error of any."""
+        return tuple(_sum(rule, [tribe.rule(rule) for tribe in self.tribes]) for rule in Rule)
+
+    def rule(self, rule: Rule) -> RuleReport:
+        return next(one for one in self.total if one.rule is rule)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing was done, left or refused, and nothing failed."""
+        well = self.failed is None and not self.waiting and not any(tribe.failed for tribe in self.tribes)
+        return well and all(one.idle for one in self.total)
+
+    def document(self) -> dict[str, object]:
+        """Returns the report as plain JSON."""
+        return {
+            "dry_run": self.dry_run,
+            "total": [one.document() for one in self.total],
+            "tribes": [one.document() for one in self.tribes],
+            "waiting": self.waiting,
+            "failed": self.failed,
+            "ms": round(self.ms, 3),
+        }
+
+
+def _sum(rule: Rule, reports: Iterable[RuleReport]) -> RuleReport:
+    every = list(reports)
+    kinds: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    for one in every:
+        kinds.update(one.kinds)
+        refused.update(one.refused)
+    return RuleReport(
+        rule=rule,
+        done=sum(one.done for one in every),
+        kinds=kinds,
+        left=sum(one.left for one in every),
+        refused=refused,
+        failed=next((one.failed for one in every if one.failed), None),
+        ms=sum(one.ms for one in every),
+    )

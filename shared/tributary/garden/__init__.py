@@ -1,0 +1,6 @@
+"""garden: what time, room and missing models left to do, rule by rule, in bounded runs."""
+
+from tributary.garden.pipeline import BUDGET_S, Gardener
+from tributary.garden.visit import Keeping
+
+__all__ = ["BUDGET_S", "Gardener", "Keeping"]

@@ -1,0 +1,40 @@
+"""Rule 8: first replies, daily counts and spent pace are forgotten once nobody asks for them any more."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tributary.garden.visit import Tally, Visit
+from tributary.store import rows, statement
+
+AT_ONCE = 1_000
+"""Rows of each table between two looks at the clock."""
+COUNTED = 1_000_000
+"""How far a dry run counts."""
+
+
+def prune(visit: Visit, tally: Tally) -> None:
+    """Deletes what is old, a batch at a time."""
+    if not visit.survey.prunable:
+        return
+    while True:
+        if visit.budget.spent:
+            tally.leave(1)
+            return
+        gone = _batch(visit)
+        tally.kinds.update(gone)
+        if visit.dry_run or max(gone.values(), default=0) < AT_ONCE:
+            return
+
+
+def _batch(visit: Visit) -> Counter[str]:
+    found = visit.tools.database.value(
+        statement("garden", "prune"),
+        {
+            "tribe_id": visit.tribe_id,
+            "limit": COUNTED if visit.dry_run else AT_ONCE,
+            "delete": not visit.dry_run,
+            **visit.tools.keeping.cutoffs(visit.now),
+        },
+    )
+    return Counter({table: count for table, count in rows.document(found).items() if count})

@@ -1,0 +1,135 @@
+"""Rule 3: pairs of believed lessons about which no judge could be reached are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from tributary.core.agent import Principal
+from tributary.core.confidence import lapsed
+from tributary.core.ids import new_id
+from tributary.core.lesson import Lesson
+from tributary.core.outcome import Candidate, Judged
+from tributary.core.policy import Policy
+from tributary.garden.second_answer import SecondAnswer, second_answer
+from tributary.garden.visit import MISSES, Tally, Visit
+from tributary.learn import Bench, Deadline, draft_of
+from tributary.store import rows, statement
+
+NO_JUDGE = "judge_unavailable"
+CHANGED = "changed_meanwhile"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Open:
+    """A decision that was left open, and the pairs to ask about. `challenges` are open between its lesson and the others."""
+
+    decision_id: UUID
+    tick: int
+    lesson: Lesson
+    writer: Principal
+    policy: Policy
+    candidates: tuple[Candidate, ...]
+    challenges: dict[str, str | None]
+
+
+def rejudge(visit: Visit, tally: Tally) -> None:
+    """Asks about the open pairs of one decision after the other. A missing answer changes nothing, however often it is."""
+    after: UUID | None = None
+    waiting = visit.survey.unjudged
+    missed = 0
+    while waiting > 0:
+        if visit.budget.spent or missed >= MISSES:
+            tally.leave(waiting, NO_JUDGE if missed >= MISSES else None)
+            return
+        row = visit.tools.database.value(statement("garden", "unjudged"), {"tribe_id": visit.tribe_id, "after": after})
+        if row is None:
+            return
+        left_open = _read(visit, rows.document(row))
+        missed = missed + 1 if _asked(visit, tally, left_open) is False else 0
+        after = left_open.decision_id
+        waiting -= 1
+
+
+def _read(visit: Visit, row: rows.Document) -> _Open:
+    lesson = rows.lesson(row["lesson"])
+    return _Open(
+        decision_id=UUID(row["decision_id"]),
+        tick=row["tick"],
+        lesson=lesson,
+        writer=Principal(tribe_id=visit.tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(row["role"])),
+        policy=Policy.from_document(row["policy_version"], row["policy"]),
+        candidates=tuple(rows.candidate(one) for one in row["candidates"]),
+        challenges=dict(row["challenges"]),
+    )
+
+
+def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
+    """Asks about one decision's pairs and applies what is answered; tells whether any was, None when nothing was asked."""
+    if lapsed(left_open.lesson, at=visit.now):
+        return None  # time ends it, in this very run
+    asked = {one.lesson.lesson_id: one for one in left_open.candidates if not lapsed(one.lesson, at=visit.now)}
+    bench = Bench(
+        visit.tools.learner.decider.judge,
+        draft_of(left_open.lesson),
+        lesson_id=left_open.lesson.lesson_id,
+        content_hash=left_open.lesson.content_hash,
+    )
+    judged = bench.judge_all(asked, Deadline.after(visit.budget.remaining_s())) or ()
+    answered = [one for one in judged if one.verdict.cause is None]
+    if asked and not answered:
+        tally.leave(1, NO_JUDGE)
+        return False
+    complete = len(answered) == len(left_open.candidates)
+    if not complete:
+        tally.leave(1, NO_JUDGE if len(answered) < len(asked) else None)
+    open_with = frozenset(UUID(other) for other, dispute in left_open.challenges.items() if dispute is not None)
+    answer = second_answer(
+        draft_of(left_open.lesson), left_open.writer, left_open.policy, answered, open_with=open_with, at=visit.now
+    )
+    to_apply = (answered or complete) and not visit.dry_run
+    if to_apply and not _applied(visit, left_open, answered, bench, answer, complete=complete):
+        tally.leave(1, CHANGED)
+    elif answered:
+        for kind, count in answer.kinds(len(answered)).items():
+            tally.did(kind, count)
+    elif complete:
+        tally.did("closed")
+    return True if asked else None
+
+
+def _applied(
+    visit: Visit, left_open: _Open, answered: Sequence[Judged], bench: Bench, answer: SecondAnswer, *, complete: bool
+) -> bool:
+    candidates = [one.candidate for one in answered]
+    document = {
+        "tribe_id": str(visit.tribe_id),
+        "decision_id": str(left_open.decision_id),
+        "judged_again": str(new_id()),
+        "read_tick": left_open.tick,
+        "role": left_open.writer.role.value,
+        "policy_version": left_open.policy.version,
+        "challenges": left_open.challenges,
+        "answered": _texts([one.lesson.lesson_id for one in candidates]),
+        "complete": complete,
+        "same": None if answer.same is None else str(answer.same),
+        "replace": _texts(answer.replace),
+        "clear": _texts(answer.clear),
+        "challenge": _texts(answer.challenge),
+        "challenge_ids": _texts([new_id() for _ in answer.challenge]),
+        "candidates": [
+            {"lesson_id": str(one.lesson.lesson_id), "status": one.lesson.status.value, "similarity": one.similarity}
+            for one in candidates
+        ],
+        "verdicts": bench.recorded(candidates),
+        "outcome": answer.outcome.value,
+        "reason": answer.reason,
+    }
+    return bool(visit.tools.database.value(statement("garden", "rejudge"), {"answers": Jsonb(document)}))
+
+
+def _texts(ids: Sequence[UUID]) -> list[str]:
+    return [str(one) for one in ids]
