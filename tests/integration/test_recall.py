@@ -17,8 +17,8 @@ from tributary.core.receipt import Cause, Coverage, SearchPath
 from tributary.core.requests import Recalled, Require
 from tributary.models.embedders import HashedEmbedder
 from tributary.recall.signing import canonical
-from tributary.spaces import build_index, index_fresh
 from tributary.service import open_operator
+from tributary.spaces import build_index, index_fresh
 
 WORDS = "cache linker header token webhook index backup deploy migration replica queue rollout".split()
 

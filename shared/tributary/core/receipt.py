@@ -119,7 +119,7 @@ class Receipt:
         return {
             "id": ids.show(ids.Prefix.RECEIPT, self.receipt_id),
             "searched": [
-                {"tribe": str(one.tribe), "tick": one.tick, "at": one.at.isoformat().replace("+00:00", "Z"), "settled": one.settled}
+                {"tribe": str(one.tribe), "tick": one.tick, "at": _written(one.at), "settled": one.settled}
                 for one in self.searched
             ],
             "query_digest": self.query_digest,
@@ -146,3 +146,8 @@ class Receipt:
             "ms": dict(self.ms),
             "key": self.key,
         }
+
+
+def _written(at: datetime) -> str:
+    """Returns an instant in UTC as replies write it: what is signed is what is sent."""
+    return at.isoformat().replace("+00:00", "Z")

@@ -19,7 +19,7 @@ BATCH = 500
 
 
 def index_fresh(database: Database, tribe_id: UUID, *, most: int = BATCH) -> int:
-    """Puts up to `most` vectors that were learned since into the tribe's index; returns how many. Recall finds them either way."""
+    """Puts up to `most` vectors learned since into the tribe's index; returns how many. Recall finds them either way."""
     return cast(int, database.value(statement("spaces", "index_fresh"), {"tribe_id": tribe_id, "limit": most}))
 
 
