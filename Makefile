@@ -4,8 +4,10 @@ VENV ?= .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
 
+CHAOS_SECONDS ?= 300
+
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench openapi system-deps clean
+.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench chaos openapi system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -53,6 +55,10 @@ check: lint types arrows test test-system  ## all that CI runs
 
 bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run
 	$(RUN) -m benchmarks
+
+chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then the crashes (CHAOS_SECONDS=n)
+	$(RUN) -m tests.history --seconds $(CHAOS_SECONDS)
+	$(RUN) -m pytest tests/chaos
 
 openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
 	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json

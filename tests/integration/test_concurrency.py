@@ -149,8 +149,9 @@ def test_without_the_gate_or_the_delta_contradictions_stay_believed(database_url
             connection.execute(source[0].replace("FOR NO KEY UPDATE", "").encode())
         else:
             connection.execute(
-                """CREATE OR REPLACE FUNCTION tributary.learn_delta_v1(p jsonb, p_clock bigint, OUT changed json, OUT fresh json)
-                   LANGUAGE sql AS 'SELECT NULL::json, NULL::json'"""
+                """CREATE OR REPLACE FUNCTION tributary.learn_delta_v1(
+                       p jsonb, p_clock bigint, OUT changed bigint, OUT fresh bigint)
+                   LANGUAGE sql AS 'SELECT 0::bigint, 0::bigint'"""
             )
     assert _believed_after_meetings(database_url, 20) > 20
 

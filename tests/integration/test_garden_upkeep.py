@@ -159,8 +159,8 @@ def test_the_key_of_a_lesson_that_is_pending_still_is_kept(unrelated: Tribal) ->
             "INSERT INTO tributary.idempotency VALUES (%s, %s, %s, '\\x00', '{}', now() - interval '30 days')",
             unrelated.tribe_id,
             unrelated.curator.agent_id,
-            f"server:settle:{lesson_id.hex}",
+            f"server:settle:{lesson_id.hex}:1",
         )
     unrelated.rows("SELECT tributary.garden_prune_v1(%s, now(), now()::date, now(), 100, true)", unrelated.tribe_id)
     keys = unrelated.rows("SELECT key FROM tributary.idempotency")
-    assert keys == [{"key": f"server:settle:{pending.lesson_id.hex}"}]
+    assert keys == [{"key": f"server:settle:{pending.lesson_id.hex}:1"}]

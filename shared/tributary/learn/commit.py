@@ -8,7 +8,6 @@ from psycopg.types.json import Jsonb
 
 from tributary.core.ids import new_id
 from tributary.core.outcome import Plan
-from tributary.core.policy import Policy
 from tributary.learn.judging import Bench
 from tributary.learn.proposal import Proposal, Reading, Refused
 from tributary.store import Database, rows, statement
@@ -19,15 +18,7 @@ def commit(database: Database, proposal: Proposal, reading: Reading, bench: Benc
     row = rows.document(database.value(statement("learn", "commit"), {"plan": Jsonb(_document(proposal, reading, bench, plan))}))
     if row["committed"]:
         return row
-    return Refused(
-        tick=row["tick"],
-        at=rows.moment(row["at"]),
-        role=rows.role(row["role"]),
-        serving=row["serving"],
-        policy=Policy.from_document(row["policy_version"], row["policy"]),
-        changed=tuple(rows.candidate(one) for one in row["changed"]),
-        fresh=tuple(rows.candidate(one) for one in row["fresh"]),
-    )
+    return Refused(serving=row["serving"], changed=row["changed"], fresh=row["fresh"])
 
 
 def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) -> dict[str, object]:
@@ -50,6 +41,7 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "rare": list(reading.rare),
         "farthest": reading.farthest,
         "judged": [str(one.lesson.lesson_id) for one in candidates],
+        "opponents": [str(one) for one in frozenset(reading.opponents).union(*(one.opponents for one in candidates))],
         "stands": None if proposal.stored is None else proposal.stored.stands.value,
         "resolves": _resolves(proposal),
         "reviews": [] if proposal.stored is None else list(proposal.stored.reviews),

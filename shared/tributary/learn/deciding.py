@@ -30,6 +30,8 @@ from tributary.telemetry import Event, log
 
 REPLANS = 64
 """Each refusal means that another relevant write did commit, so this is reached under no load that makes progress."""
+RELEASED = ScreenFinding(screen="released/1")
+"""A curator's word instead of a screen's."""
 _UNREAD = Reading(
     tick=0, at=datetime(1970, 1, 1, tzinfo=UTC), role=Role.WRITER, policy=Policy(), rare=(), farthest=None, candidates={}
 )
@@ -59,15 +61,12 @@ class Decider:
         contests: UUID | None = None,
         vector: Vector | None = None,
         finding: ScreenFinding | None = None,
-        unscreened: bool = False,
     ) -> Proposal:
-        """Screens and embeds a draft. `vector` is its embedding and `finding` the screen's, where these were made before; a
-        curator's release is `unscreened`.
+        """Screens and embeds a draft. `vector` is its embedding and `finding` the screen's, where these were made before.
 
         Raises ModelFailed when the embedder fails; a screen that fails holds the lesson back.
         """
         profile = self.profiles.get(principal.tribe_id)
-        finding = finding or (ScreenFinding(screen="released/1") if unscreened else self.screened(draft))
         text = embedded_text(draft)
         return Proposal(
             principal=principal,
@@ -81,7 +80,7 @@ class Decider:
             terms=terms_of(text),
             space_id=profile.space_id,
             embedding=as_text(self.embed([draft])[0] if vector is None else vector),
-            screening=finding,
+            screening=finding or self.screened(draft),
             stored=stored,
             contests=contests,
         )
@@ -104,24 +103,19 @@ class Decider:
         Raises Overloaded, Forbidden, and WrongStanding when the lesson that it is about stands otherwise by now.
         """
         fixed = _held_back(proposal)
-        reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
-        bench = Bench(
-            self.judge,
-            proposal.draft,
-            lesson_id=proposal.lesson_id,
-            content_hash=proposal.content_hash,
-            forced=_forced(proposal, reading),
-        )
+        bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
         for replans in range(REPLANS):
+            # all of it anew after a refusal: one event may change what speaks against several candidates. Verdicts are kept
+            reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
+            bench.force(_forced(proposal, reading))
             replace(proposal.principal, role=reading.role).require(Role.WRITER)
             plan = fixed or self._plan(proposal, reading, bench, deadline)
             outcome = commit(self.database, replace(proposal, replans=replans), reading, bench, plan)
             if not isinstance(outcome, Refused):
                 _log_committed(outcome, candidates=len(reading.candidates), replans=replans)
                 return outcome
-            log.event(Event.LEARN_REPLANNED, changed=len(outcome.changed), fresh=len(outcome.fresh), tick=outcome.tick)
+            log.event(Event.LEARN_REPLANNED, changed=outcome.changed, fresh=outcome.fresh, tick=reading.tick)
             self._check_serving(proposal, outcome)
-            reading = reading.after(outcome)
         raise Overloaded
 
     def keep(self, proposal: Proposal) -> rows.Document:

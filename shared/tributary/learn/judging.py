@@ -31,17 +31,19 @@ class Bench:
         *,
         lesson_id: UUID,
         content_hash: bytes,
-        forced: Mapping[UUID, VerdictKind] | None = None,
     ) -> None:
-        """`forced` are verdicts on lessons that are not asked for: what an agent said of the pair."""
         self._judge = judge
-        self._forced = forced or {}
+        self._forced: Mapping[UUID, VerdictKind] = {}
         # equal content is the same, whether or not a judge can be reached to say so
         equal = Verdict(
             lesson_id=lesson_id, kind=VerdictKind.SAME, confidence=1.0, judge=EQUAL_CONTENT, reason="the very same words"
         )
         self._new = JudgedText(lesson_id=lesson_id, text=draft.text, situation=draft.situation, subject=draft.subject)
         self._verdicts: dict[bytes, Verdict] = {content_hash: equal}
+
+    def force(self, forced: Mapping[UUID, VerdictKind]) -> None:
+        """Gives verdicts on lessons that are not to be asked for: what an agent said of the pair."""
+        self._forced = forced
 
     def judge_all(self, candidates: Mapping[UUID, Candidate], deadline: Deadline) -> list[Judged] | None:
         """Returns every candidate with its verdict, or None when the deadline passed before all were judged."""

@@ -22,7 +22,7 @@ from tributary.core.normal import exact_text
 from tributary.core.ports import Vector
 from tributary.learn.admit import content_of, draft_of
 from tributary.learn.deadline import Deadline
-from tributary.learn.deciding import Decider
+from tributary.learn.deciding import RELEASED, Decider
 from tributary.learn.proposal import Stored
 from tributary.learn.replies import learned, reinforced
 from tributary.store import Database, rows, statement
@@ -160,8 +160,8 @@ class Learner:
     ) -> rows.Document:
         """Gives a stored lesson another standing, judged anew as its author's; returns the reply's document.
 
-        `author` has the role that the outcome is derived for; `finding` is the screen's, where it was asked before. For the rooms
-        above: curation and gardening.
+        `author` has the role that the outcome is derived for; `finding` is the screen's, where it was asked before. What a
+        curator decides is not screened again. For the rooms above: curation and gardening.
         """
         proposal = self.decider.propose(
             author,
@@ -170,8 +170,7 @@ class Learner:
             digest=digest,
             lesson_id=lesson.lesson_id,
             stored=stored,
-            finding=finding,
-            unscreened=stored.actor is not None,
+            finding=finding or (RELEASED if stored.actor is not None else None),
         )
         return self.decider.decide(proposal, Deadline.after(deadline_s))
 
@@ -253,10 +252,18 @@ class Learner:
         """Settles one lesson; one that cannot be settled now must not keep the others waiting."""
         lesson = rows.lesson(pending["lesson"])
         author = Principal(tribe_id=tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(pending["role"]))
-        key = f"{SERVER_KEY}settle:{lesson.lesson_id.hex}"
+        key = f"{SERVER_KEY}settle:{lesson.lesson_id.hex}:{pending['since']}"  # it may be kept as pending more than once
         digest = request_digest("settle", {"lesson": lesson.lesson_id.hex})
         try:
-            document = self.reconsider(author, lesson, Stored(stands=Status.PENDING), key=key, digest=digest, deadline_s=None)
+            document = self.reconsider(
+                author,
+                lesson,
+                Stored(stands=Status.PENDING),
+                key=key,
+                digest=digest,
+                deadline_s=None,
+                finding=RELEASED if pending["released"] else None,
+            )
             return not document["replayed"]
         except TributaryError as error:
             log.event(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -95,15 +95,14 @@ class Proposal:
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """Nothing was written: something that the plan depends on was committed after its reading."""
+    """Nothing was written: something that the plan depends on was committed after its reading.
 
-    tick: int
-    at: datetime
-    role: Role
+    `changed` candidates (or what speaks against them) stand otherwise, `fresh` lessons would have been candidates.
+    """
+
     serving: bool
-    policy: Policy
-    changed: tuple[Candidate, ...]
-    fresh: tuple[Candidate, ...]
+    changed: int
+    fresh: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +120,3 @@ class Reading:
     farthest: float | None
     candidates: Mapping[UUID, Candidate]
     opponents: frozenset[UUID] = frozenset()
-
-    def after(self, refused: Refused) -> Reading:
-        """Returns this reading brought forward to the tick at which a commit was refused."""
-        merged = dict(self.candidates)
-        merged.update((one.lesson.lesson_id, one) for one in (*refused.changed, *refused.fresh))
-        return replace(self, tick=refused.tick, at=refused.at, role=refused.role, policy=refused.policy, candidates=merged)

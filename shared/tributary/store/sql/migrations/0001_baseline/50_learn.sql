@@ -126,35 +126,34 @@ LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
     WHERE tribe_id = p_tribe RETURNING clock, clock_at
 $$;
 
--- What was committed since the learner read, and matters to it:
---   changed   judged candidates whose standing is another now
+-- How much was committed since the learner read, and matters to it:
+--   changed   candidates, or what speaks against them, whose standing is another now
 --   fresh     lessons that would have been candidates: same subject or content, a shared rare term, nearer than the farthest
---             candidate (or too few were found), or without a vector to tell by
-CREATE FUNCTION tributary.learn_delta_v1(p jsonb, p_clock bigint, OUT changed json, OUT fresh json)
+--             candidate (or too few were found), without a vector to tell by, or speaking against a candidate
+CREATE FUNCTION tributary.learn_delta_v1(p jsonb, p_clock bigint, OUT changed bigint, OUT fresh bigint)
 LANGUAGE plpgsql STABLE
 SET search_path = tributary, public, pg_temp
 AS $$
 DECLARE
     tribe uuid := p ->> 'tribe_id';
-    agent uuid := p ->> 'agent_id';
     space integer := p ->> 'space_id';
     vector halfvec;
     judged uuid[];
     rare text[];
     touched uuid[];
-    changed_ids uuid[];
-    fresh_ids uuid[];
 BEGIN
+    changed := 0;
+    fresh := 0;
     SELECT array_agg(DISTINCT e.lesson_id) INTO touched FROM lesson_event e
-    WHERE e.tribe_id = tribe AND e.tick > (p ->> 'read_tick')::bigint AND e.tick <= p_clock AND e.event NOT IN ('reinforced', 'cleared');
+    WHERE e.tribe_id = tribe AND e.tick > (p ->> 'read_tick')::bigint AND e.tick <= p_clock AND e.event <> 'reinforced';
     IF touched IS NULL THEN
         RETURN;
     END IF;
     vector := p ->> 'embedding';
     judged := uuids_v1(p -> 'judged');
     rare := ARRAY(SELECT jsonb_array_elements_text(p -> 'rare'));
-    changed_ids := ARRAY(SELECT unnest(touched) INTERSECT SELECT unnest(judged));
-    SELECT array_agg(l.lesson_id) INTO fresh_ids
+    changed := cardinality(ARRAY(SELECT unnest(touched) INTERSECT SELECT unnest(judged || uuids_v1(p -> 'opponents'))));
+    SELECT count(*) INTO fresh
     FROM lesson l
     LEFT JOIN lesson_vector v ON v.tribe_id = tribe AND v.space_id = space AND v.lesson_id = l.lesson_id
     WHERE l.tribe_id = tribe AND l.lesson_id = ANY (touched) AND l.lesson_id <> ALL (judged)
@@ -166,19 +165,23 @@ BEGIN
            OR p ->> 'farthest' IS NULL
            OR v.embedding <=> vector <= (p ->> 'farthest')::double precision
            OR EXISTS (SELECT FROM lesson_term x
-                      WHERE x.tribe_id = tribe AND x.lesson_id = l.lesson_id AND x.term = ANY (rare)));
-    IF cardinality(changed_ids) > 0 OR fresh_ids IS NOT NULL THEN
-        changed := candidates_v1(tribe, changed_ids, agent, space, vector);
-        fresh := candidates_v1(tribe, fresh_ids, agent, space, vector);
-    END IF;
+                      WHERE x.tribe_id = tribe AND x.lesson_id = l.lesson_id AND x.term = ANY (rare))
+           OR EXISTS (SELECT FROM rival r
+                      WHERE r.tribe_id = tribe AND (r.a = l.lesson_id AND r.b = ANY (judged)
+                                                    OR r.b = l.lesson_id AND r.a = ANY (judged))));
 END
 $$;
 
--- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role}]. They were admitted
+-- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role, since, released}]. `since`
+-- is the tick at which it was kept, `released` tells that a curator let it in although the screen had held it back. They were admitted
 -- when they were kept: an author who was revoked or made a reader since still counts as a writer for them.
 CREATE FUNCTION tributary.pending_lessons_v1(p_tribe uuid, p_limit integer) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT coalesce(json_agg(json_build_object(
+        'since', (SELECT max(e.tick) FROM lesson_event e
+                  WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'pended'),
+        'released', EXISTS (SELECT FROM lesson_event e
+                            WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'quarantined'),
         'lesson', row_to_json(n), 'role', CASE a.role WHEN 'curator' THEN 'curator' ELSE 'writer' END) ORDER BY n.learned_tick), '[]')
     FROM lesson_rows_v1(p_tribe, ARRAY(
              SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending'
@@ -228,8 +231,8 @@ $$;
 --   actor_id, needs     who asks, and the role that this needs; absent when a worker settles
 --   stands              the status that the stored lesson must still have; absent when it is new
 --   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
--- Returns {committed: true, reply, lesson} or, having written nothing and spent no tick, {committed: false, tick, at, role, policy,
--- policy_version, serving, changed, fresh} to plan again from.
+-- Returns {committed: true, reply, lesson} or, having written nothing and spent no tick, {committed: false, serving, changed, fresh}: then
+-- everything is to be read again.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
@@ -244,10 +247,11 @@ DECLARE
     role text := p ->> 'role';
     serving boolean := EXISTS (SELECT FROM tribe_space s WHERE s.tribe_id = tribe AND s.space_id = (p ->> 'space_id')::integer
                                AND s.state = 'serving');
-    -- kept unjudged or held back: depends on no other lesson
-    unconditional boolean := p #>> '{plan,confirm}' IS NULL AND p #>> '{plan,outcome}' IN ('pending', 'quarantined');
-    changed json;
-    fresh json;
+    -- kept unjudged, or held back by the screen: depends on no other lesson
+    unconditional boolean := p #>> '{plan,confirm}' IS NULL
+        AND (p #>> '{plan,outcome}' = 'pending' OR p #>> '{plan,outcome}' = 'quarantined' AND p #> '{screening,reasons}' <> '[]');
+    changed bigint := 0;
+    fresh bigint := 0;
 BEGIN
     IF replay IS NOT NULL THEN
         RETURN replay;
@@ -264,12 +268,8 @@ BEGIN
         SELECT d.changed, d.fresh INTO changed, fresh FROM learn_delta_v1(p, opened.clock) d;
     END IF;
     IF NOT serving OR NOT unconditional AND (
-           changed IS NOT NULL OR role <> p ->> 'role'
-           OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
-        RETURN jsonb_build_object(
-            'committed', false, 'tick', opened.clock, 'at', clock_timestamp(), 'role', role, 'serving', serving,
-            'policy', opened.policy, 'policy_version', opened.policy_version,
-            'changed', coalesce(changed, '[]'), 'fresh', coalesce(fresh, '[]'));
+           changed + fresh > 0 OR role <> p ->> 'role' OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
+        RETURN jsonb_build_object('committed', false, 'serving', serving, 'changed', changed, 'fresh', fresh);
     END IF;
     RETURN learn_apply_v1(p, opened.clock, opened.clock_at);
 END

@@ -84,6 +84,9 @@ LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
                r -> 'inputs', r ->> 'found', r ->> 'expected', r ->> 'note', uuids_v1(r -> 'lesson_ids'), p_decision,
                (p ->> 'actor_id')::uuid, 'open', p_tick
         FROM jsonb_array_elements(coalesce(p -> 'reviews', '[]')) AS r
+        WHERE NOT EXISTS (SELECT FROM lesson l -- erased since the case was made
+                          WHERE l.tribe_id = (p ->> 'tribe_id')::uuid AND l.lesson_id = ANY (uuids_v1(r -> 'lesson_ids'))
+                            AND l.status = 'erased')
         ON CONFLICT (tribe_id, fingerprint) DO NOTHING
         RETURNING review_id)
     SELECT coalesce(array_agg(review_id), '{}') FROM queued
@@ -111,6 +114,12 @@ LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
 DECLARE
     stood text;
 BEGIN
+    IF p_status = 'active' AND EXISTS (
+        SELECT FROM lesson l WHERE l.tribe_id = (p ->> 'tribe_id')::uuid AND l.believed
+                               AND l.content_hash = decode(p ->> 'content_hash', 'hex')) THEN
+        RAISE EXCEPTION 'a believed lesson says the very same words, for another time; only one of the two can be believed'
+            USING ERRCODE = 'TB410';
+    END IF;
     UPDATE lesson SET status = p_status,
         activated_tick = CASE WHEN p_status = 'active' THEN p_tick END, activated_at = CASE WHEN p_status = 'active' THEN p_at END
     WHERE tribe_id = (p ->> 'tribe_id')::uuid AND lesson_id = (p #>> '{lesson,lesson_id}')::uuid AND status = p ->> 'stands';

@@ -345,7 +345,7 @@ DECLARE
           -- the key under which a lesson is settled is what keeps it from being settled twice
           AND NOT (i.key LIKE 'server:settle:%' AND EXISTS (
               SELECT FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending'
-                AND i.key = 'server:settle:' || replace(l.lesson_id::text, '-', '')))
+                AND i.key LIKE 'server:settle:' || replace(l.lesson_id::text, '-', '') || ':%'))
         LIMIT p_limit);
     uses tid[] := ARRAY(SELECT u.ctid FROM usage u WHERE u.tribe_id = p_tribe AND u.day < p_days_before LIMIT p_limit);
     days tid[] := ARRAY(SELECT d.ctid FROM tribe_day d WHERE d.tribe_id = p_tribe AND d.day < p_days_before LIMIT p_limit);
