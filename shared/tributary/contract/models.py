@@ -97,7 +97,7 @@ class BatchRequest(Request):
     """Lessons to learn in their order, each for itself: a bad one does not sink the others."""
 
     lessons: Annotated[
-        list[dict[str, Any]],
+        list[Any],
         Field(
             min_length=1,
             max_length=limits.BATCH_LESSONS,

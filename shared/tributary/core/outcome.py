@@ -173,6 +173,9 @@ def _rejected_before(record: Judged, known: _Known) -> Plan:
         return Plan(outcome=Outcome.QUARANTINED, reason=reason, lapse=known.gone)
     if known.disputed.same:
         return _join(_surest(known.disputed.same), lapse=known.gone)
+    if record.candidate.confirmed_by_writer:
+        reason = f"a curator rejected the same when this agent said it before: {show(Prefix.LESSON, lesson_id)}"
+        return Plan(outcome=Outcome.DISPUTED, reason=reason, confirm=lesson_id, lapse=known.gone, precedent=lesson_id)
     against = dict.fromkeys(_ids(known.active.conflicts))
     against.update(dict.fromkeys(sorted(record.candidate.opponents.difference(known.gone))))
     return Plan(

@@ -13,6 +13,8 @@ from tributary.core.errors import NotComplete
 
 WEAK_MATCH = "weak_match"
 """The rule that leaves out what nearly matched. Where it did, the search does not show that there is nothing."""
+UNDECIDED = "undecided"
+"""The rule that leaves out pending and disputed lessons that bear on the question. They are no answer, but not nothing."""
 
 
 class Coverage(StrEnum):
@@ -98,8 +100,8 @@ class Receipt:
 
     @property
     def may_assert_absence(self) -> bool:
-        """Only a complete search that found nothing, and left out nothing that nearly matched, may support "there is nothing"."""
-        return self.coverage is Coverage.COMPLETE and not self.hits and not self._weak_matches
+        """Only a complete search that found nothing, and left out nothing that nearly matched or is undecided, may support it."""
+        return self.coverage is Coverage.COMPLETE and not self.hits and not self._left_out
 
     def assert_absence(self) -> None:
         """Raises NotComplete unless this search shows that there is nothing."""
@@ -107,12 +109,13 @@ class Receipt:
             raise NotComplete(f"the search found {len(self.hits)} lesson(s)")
         if self.coverage is not Coverage.COMPLETE:
             raise NotComplete(f"coverage is {self.coverage} ({', '.join(self.causes)}), so nothing can be said of absence")
-        if self._weak_matches:
-            raise NotComplete(f"{self._weak_matches} weak match(es) were left out, so nothing can be said of absence")
+        if self._left_out:
+            left_out = ", ".join(f"{one.rule} {one.count}" for one in self._left_out)
+            raise NotComplete(f"lessons that bear on it were left out ({left_out}), so nothing can be said of absence")
 
     @property
-    def _weak_matches(self) -> int:
-        return sum(one.count for one in self.excluded if one.rule == WEAK_MATCH)
+    def _left_out(self) -> tuple[Exclusion, ...]:
+        return tuple(one for one in self.excluded if one.rule in (WEAK_MATCH, UNDECIDED))
 
     def document(self) -> dict[str, object]:
         """Returns the receipt as plain JSON values, all that is signed and nothing else."""

@@ -64,7 +64,8 @@ class Curator:
             return documents.retired(admitted.replay)
         cases: tuple[Case, ...] = ()
         if cause is RetireCause.INJECTION:
-            cases = (screened_case(Signal.INJECTION, self._lesson(principal, lesson_id)),)
+            lesson = self._lesson(principal, lesson_id)
+            cases = (screened_case(Signal.INJECTION, lesson, held=lesson.status is Status.QUARANTINED),)
         document = self._write(
             statement("curate", "retire"),
             principal,
@@ -89,7 +90,7 @@ class Curator:
         lesson = self._lesson(principal, lesson_id)
         if lesson.status is not Status.QUARANTINED:
             raise WrongStanding(f"the lesson is {lesson.status}; only a quarantined lesson can be released")
-        stored = Stored(stands=Status.QUARANTINED, actor=principal, reviews=(screened_case(Signal.RELEASED, lesson),))
+        stored = Stored(stands=Status.QUARANTINED, actor=principal, reviews=(screened_case(Signal.RELEASED, lesson, held=True),))
         document = self.learner.reconsider(
             _author(principal, lesson, Role.WRITER),
             lesson,

@@ -24,7 +24,7 @@ def case_of(principal: Principal, document: rows.Document, mistake: Mistake, can
     if lesson.status is Status.QUARANTINED and principal.role is not Role.CURATOR and not mine:
         raise NotFound
     if mistake.verdict is None:
-        return _screening(lesson, mistake, note)
+        return _screening(lesson, document["decision"], mistake, note)
     decision = document["decision"]
     old = _candidate(document, candidate)
     verdict = next((one for one in decision["verdicts"] if one["lesson_id"] == str(old.lesson_id)), None)
@@ -46,13 +46,13 @@ def case_of(principal: Principal, document: rows.Document, mistake: Mistake, can
     )
 
 
-def _screening(lesson: Lesson, mistake: Mistake, note: str | None) -> Case:
+def _screening(lesson: Lesson, decision: rows.Document, mistake: Mistake, note: str | None) -> Case:
     if lesson.status is Status.ERASED:
         raise WrongStanding("what the decision was about is erased")
-    held = lesson.status is Status.QUARANTINED
+    held = bool(decision["screening"]["reasons"])  # then, whatever became of the lesson since
     if held is (mistake is Mistake.HARMFUL):
         raise InvalidRequest("should_be", f"is what the screen found: {mistake}")
-    return screened_case(Signal.REPORTED, lesson, note=note)
+    return screened_case(Signal.REPORTED, lesson, held=held, note=note)
 
 
 def _candidate(document: rows.Document, wanted: UUID | None) -> Lesson:

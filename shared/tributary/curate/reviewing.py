@@ -37,9 +37,11 @@ def wrong_verdicts(dispute: Dispute) -> tuple[Case, ...]:
     )
 
 
-def screened_case(signal: Signal, lesson: Lesson, *, note: str | None = None) -> Case:
-    """Returns the case of a text that the screen should have found harmful or harmless, as the signal says."""
-    held = lesson.status is Status.QUARANTINED
+def screened_case(signal: Signal, lesson: Lesson, *, held: bool, note: str | None = None) -> Case:
+    """Returns the case of a text that the screen should have found harmful or harmless, as the signal says.
+
+    `held` tells whether it was held back; a report says that this was wrong.
+    """
     expected = HARMLESS if signal is Signal.RELEASED or (signal is Signal.REPORTED and held) else HARMFUL
     inputs = {
         "text": lesson.text,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
-from tributary.core.curation import Ending
+from tributary.core.curation import Ending, Rejection
 from tributary.core.decision import Outcome, ScreenFinding, VerdictKind
 from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
@@ -102,14 +102,13 @@ class Decider:
 
         Raises Overloaded, Forbidden, and WrongStanding when the lesson that it is about stands otherwise by now.
         """
-        fixed = _held_back(proposal)
         bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
         for replans in range(REPLANS):
             # all of it anew after a refusal: one event may change what speaks against several candidates. Verdicts are kept
             reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
             bench.force(_forced(proposal, reading))
             replace(proposal.principal, role=reading.role).require(Role.WRITER)
-            plan = fixed or self._plan(proposal, reading, bench, deadline)
+            plan = _held_back(proposal, reading) or self._plan(proposal, reading, bench, deadline)
             outcome = commit(self.database, replace(proposal, replans=replans), reading, bench, plan)
             if not isinstance(outcome, Refused):
                 _log_committed(outcome, candidates=len(reading.candidates), replans=replans)
@@ -120,7 +119,7 @@ class Decider:
 
     def keep(self, proposal: Proposal) -> rows.Document:
         """Keeps a lesson as pending (or quarantined) without comparing it with anything."""
-        plan = _held_back(proposal) or Plan(outcome=Outcome.PENDING, reason="kept to be judged soon, as was asked")
+        plan = _held_back(proposal, _UNREAD) or Plan(outcome=Outcome.PENDING, reason="kept to be judged soon, as was asked")
         bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
         outcome = commit(self.database, proposal, _UNREAD, bench, plan)
         if isinstance(outcome, Refused):
@@ -148,10 +147,16 @@ class Decider:
         return plan_outcome(proposal.draft, writer, reading.policy, judged, at=reading.at, asked=proposal.asked)
 
 
-def _held_back(proposal: Proposal) -> Plan | None:
+def _held_back(proposal: Proposal, reading: Reading) -> Plan | None:
+    """Returns the plan for what the screen caught; what a curator said of the very same words before goes first."""
     if not (reasons := proposal.screening.reasons):
         return None
-    return Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}")
+    equals = [one for one in reading.candidates.values() if one.lesson.content_hash == proposal.content_hash]
+    if any(one.lesson.believed for one in equals):
+        return None  # a curator released them, or an earlier screen let them pass: they are confirmed, and nothing new is shown
+    known = next((one.lesson.lesson_id for one in equals if one.rejected_as is Rejection.INJECTION), None)
+    record = f"; a curator retired the same as an injection: {show(Prefix.LESSON, known)}" if known else ""
+    return Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}{record}")
 
 
 def _forced(proposal: Proposal, reading: Reading) -> dict[UUID, VerdictKind]:

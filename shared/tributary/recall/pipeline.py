@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from psycopg.types.json import Jsonb
 
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.coverage import Observed, coverage_of
-from tributary.core.errors import ModelFailed, Unavailable
+from tributary.core.errors import InvalidRequest, ModelFailed, Unavailable
 from tributary.core.ids import Prefix, new_id, show
-from tributary.core.lesson import Kind
+from tributary.core.lesson import Kind, Status
 from tributary.core.normal import subject_key
 from tributary.core.ports import Embedder
-from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, Found, Ranked, Ranking, rank
-from tributary.core.receipt import Exclusion, Receipt, ScoredHit, Searched, SearchPath
+from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Found, Ranked, Ranking, rank
+from tributary.core.receipt import UNDECIDED, Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
 from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
 from tributary.recall.moments import tick_and_instant
@@ -99,7 +99,9 @@ class Recaller:
             if not _starved(found, ranking, question) or pool_size == LARGEST_POOL:
                 break
             pool_size = min(WIDER * pool_size, LARGEST_POOL)
-        receipt = self._receipt(principal, question, found, ranking, watch, embedded=embedding is not None)
+        with watch.stage("database"):
+            undecided = 0 if ranking.ranked else self._undecided(principal, question, found, profile.space_id, embedding)
+        receipt = self._receipt(principal, question, found, ranking, watch, embedded=embedding is not None, undecided=undecided)
         log.event(
             Event.RECALLED,
             receipt=show(Prefix.RECEIPT, receipt.receipt_id),
@@ -145,8 +147,30 @@ class Recaller:
         found = Search.of(records)
         if question.at_least is not None and found.header["tick"] < question.at_least:
             stands = found.header["tick"]
+            if not found.header["replica"]:
+                raise InvalidRequest("at_least", f"must be a tick that was reached; the clock of this tribe stands at {stands}")
             raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {stands}")
         return found
+
+    def _undecided(self, principal: Principal, question: Question, found: Search, space_id: int, embedding: str | None) -> int:
+        """Returns how many lessons bear on the question that nothing was decided about yet; asks only where there are any."""
+        statuses = found.header["statuses"]
+        if not any(statuses.get(one.value) for one in (Status.PENDING, Status.DISPUTED)):
+            return 0
+        return cast(
+            int,
+            self.database.value(
+                statement("recall", "undecided"),
+                {
+                    "tribe_id": principal.tribe_id,
+                    "space_id": space_id,
+                    "embedding": embedding,
+                    "terms": list(terms_of(question.query)[:QUERY_TERMS]),
+                    "nearer": 1 - (self.embedder.space.floor - WEAK_MARGIN),
+                    "cap": COMMON_FROM,
+                },
+            ),
+        )
 
     def _receipt(
         self,
@@ -157,6 +181,7 @@ class Recaller:
         watch: Stopwatch,
         *,
         embedded: bool,
+        undecided: int,
     ) -> Receipt:
         header = found.header
         path = None if header["path"] is None else SearchPath(header["path"])
@@ -172,6 +197,8 @@ class Recaller:
         unseen = max(0, header["considered"] - len(found.pool))
         excluded = [Exclusion(rule=status, count=count) for status, count in sorted(header["statuses"].items())]
         excluded += [Exclusion(rule=rule, count=count) for rule, count in sorted(ranking.excluded.items())]
+        if undecided:
+            excluded.append(Exclusion(rule=UNDECIDED, count=undecided))
         if unseen:
             excluded.append(Exclusion(rule="outranked", count=unseen))
         sides = (path,) if path is not None else ()

@@ -28,7 +28,8 @@ class Item:
     """A token of content at its place.
 
     `before` and `after` are the keys of its neighbours, articles left out; `link` is the preposition that opened its phrase,
-    '' for a direct object. `negated` is the polarity of its clause; `bound` is +1 for "at least", -1 for "at most".
+    '' for a direct object. `negated` is the polarity of its clause; `bound` is +1 for "at least", -1 for "at most". `opener`
+    is the preposition or mark that opened the `phrase` of that number, '' where none did.
     """
 
     key: str
@@ -48,6 +49,8 @@ class Item:
     clause: int
     quantity: Quantity | None = None
     named: bool = False
+    opener: str = ""
+    phrase: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

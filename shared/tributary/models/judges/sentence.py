@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from tributary.models.judges.claim import CLAUSES_A_SENTENCE, Item, Order, Role
 from tributary.models.judges.clauses import clauses_of, settle_polarity
 from tributary.models.judges.grammar import ARTICLES, COPULAS, MODAL_MARKS, PREDICATE_SIGN, PREPOSITIONS
+from tributary.models.judges.openers import openers_of
 from tributary.models.judges.order import order_of
 from tributary.models.judges.roles import Predicate, assign
 from tributary.models.judges.sorts import Sort, Token, as_name
@@ -64,6 +65,7 @@ def _items(
     items: list[Item] = []
     bound = 0
     link = ""
+    openers = openers_of(tokens, roles, clause_of)
     for at, token in enumerate(tokens):
         if token.sort is Sort.MARK and token.surface.startswith("BOUND"):
             bound = 1 if token.surface == "BOUND-UP" else -1
@@ -95,6 +97,8 @@ def _items(
                 clause=clause_of[at],
                 quantity=token.quantity,
                 named=token.named,
+                opener=openers[at][0],
+                phrase=place + openers[at][1],
             )
         )
         bound = 0

@@ -20,3 +20,8 @@ SELECT key_id, secret FROM tributary.signing_key WHERE retired_at IS NULL ORDER 
 -- name: signing_key_named
 -- A key that a receipt says it was signed with, retired or not.
 SELECT secret FROM tributary.signing_key WHERE key_id = %(key_id)s
+
+-- name: undecided
+-- How many pending or disputed lessons bear on a question to which nothing believed was found.
+SELECT tributary.undecided_v1(
+    %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(nearer)s, %(cap)s)

@@ -16,7 +16,7 @@ from tributary.core.receipt import Receipt, SearchPath
 from tributary.edges.lambda_http import translate
 from tributary.edges.lambda_http.body import read_item
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
-from tributary.edges.lambda_http.problems import Refused, problem_of
+from tributary.edges.lambda_http.problems import Refused, invalid_field, problem_of
 from tributary.edges.lambda_http.query import as_of
 from tributary.edges.lambda_http.reply import HttpReply, Measure, of_model
 
@@ -48,7 +48,9 @@ def _learn_batch(ask: Ask) -> HttpReply:
     )
 
 
-def _read_lesson(item: Mapping[str, object]) -> Draft | Refused:
+def _read_lesson(item: object) -> Draft | Refused:
+    if not isinstance(item, dict):
+        return invalid_field("lesson", "must be an object")
     try:
         return translate.draft(read_item(item, models.LessonRequest))
     except Refused as error:

@@ -45,6 +45,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
         FROM tributary.dispute_about b JOIN tributary.dispute d USING (tribe_id, dispute_id)
         JOIN tributary.lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
         WHERE b.tribe_id = p_tribe AND b.lesson_id = ANY (p_ids) AND d.kind = 'conflict'
+          AND d.precedent IS NULL -- what a curator rejected weighs nothing by being said again
           AND b.since_tick <= p_tick AND (d.closed_tick IS NULL OR d.closed_tick > p_tick) GROUP BY b.lesson_id) s
         ON s.lesson_id = l.lesson_id
     WHERE l.tribe_id = p_tribe AND l.lesson_id = ANY (p_ids)

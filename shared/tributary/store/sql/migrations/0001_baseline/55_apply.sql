@@ -42,6 +42,47 @@ LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
           ELSE contender.status <> 'disputed' END
 $$;
 
+-- Lets go of contenders that nothing believed speaks against any more, since an agent ended what did: they are pending, and will be judged
+-- anew as their authors'. Not those that a curator rejected before; and what time ends lets go of nothing, so that it makes no difference
+-- when the gardener stamps it.
+CREATE FUNCTION tributary.free_contenders_v1(
+    p_tribe uuid, p_actor uuid, p_decision uuid, p_ended uuid[], p_tick bigint, p_at timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
+DECLARE
+    freed uuid[] := ARRAY(
+        SELECT DISTINCT d.lesson_id FROM dispute d JOIN dispute_about b USING (tribe_id, dispute_id)
+        WHERE d.tribe_id = p_tribe AND d.state = 'open' AND d.kind = 'conflict' AND d.precedent IS NULL
+          AND b.lesson_id = ANY (p_ended)
+          AND NOT EXISTS (SELECT FROM dispute_about o JOIN lesson x USING (tribe_id, lesson_id)
+                          WHERE o.tribe_id = p_tribe AND o.dispute_id = d.dispute_id AND x.believed)
+          AND cardinality(believed_rivals_v1(p_tribe, d.lesson_id)) = 0
+        ORDER BY d.lesson_id);
+BEGIN
+    UPDATE lesson SET status = 'pending' WHERE tribe_id = p_tribe AND lesson_id = ANY (freed) AND status = 'disputed';
+    PERFORM record_v1(p_tribe, p_tick, p_at, p_actor, p_decision, 'pended', 'pending', freed, '{"cause": "unopposed"}');
+    PERFORM settle_disputes_v1(p_tribe, freed, p_tick, p_at);
+END
+$$;
+
+-- An entry of the audit: who changed what besides learning, in the transaction that did it.
+CREATE FUNCTION tributary.note_v1(p_tribe uuid, p_actor uuid, p_action text, p_detail text) RETURNS void
+LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
+    INSERT INTO audit (tribe_id, audit_id, agent_id, action, code, detail)
+    VALUES (p_tribe, uuid7_v1(), p_actor, p_action, 'done', p_detail)
+$$;
+
+-- A UUID of version 7, which rises with time (RFC 9562, section 5.7); PostgreSQL makes them from version 18 on only.
+CREATE FUNCTION tributary.uuid7_v1() RETURNS uuid LANGUAGE sql VOLATILE AS $$
+    SELECT encode(set_bit(set_bit(overlay(
+        uuid_send(gen_random_uuid()) PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
+        FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- An id as users see it.
+CREATE FUNCTION tributary.shown_v1(p_prefix text, p_id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT p_prefix || '_' || replace(p_id::text, '-', '')
+$$;
+
 -- TB404 or TB410 unless the dispute that p -> 'resolves' names is open, and is still what the curator saw at 'seen_tick'.
 CREATE FUNCTION tributary.resolvable_v1(p jsonb) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = tributary, pg_temp AS $$
@@ -233,6 +274,7 @@ DECLARE
     tick bigint := p_clock;
     at timestamptz := p_clock_at;
     dispute uuid;
+    precedent uuid; -- of the dispute that it joins
     about jsonb := jsonb_strip_nulls(jsonb_build_object('dispute', resolved, 'ending', ending));
     reply jsonb;
 BEGIN
@@ -339,14 +381,21 @@ BEGIN
     IF cardinality(lapse || retire || supersede || settle) > 0 OR stands = 'disputed' THEN
         PERFORM settle_disputes_v1(tribe, lapse || retire || supersede || settle || new_id, tick, at);
     END IF;
+    PERFORM free_contenders_v1(tribe, actor, decision, retire || supersede, tick, at);
     IF known IS NOT NULL AND outcome = 'disputed' THEN
-        dispute := (SELECT d.dispute_id FROM dispute d WHERE d.tribe_id = tribe AND d.lesson_id = known AND d.state = 'open'
-                    AND d.kind = 'conflict' LIMIT 1);
+        -- its open dispute; or, when the very agent says again what a curator rejected, the dispute in which that was done
+        SELECT d.dispute_id, d.precedent INTO dispute, precedent FROM dispute d
+        WHERE d.tribe_id = tribe AND d.lesson_id = known AND d.kind = 'conflict'
+        ORDER BY d.state = 'open' DESC, d.opened_tick DESC LIMIT 1;
+    END IF;
+    IF stands IS NOT NULL AND p ->> 'needs' IS NOT NULL THEN
+        PERFORM note_v1(tribe, actor, coalesce(ending, 'released'),
+                        concat_ws(' ', shown_v1('dis', resolved), shown_v1('les', new_id), 'came to', outcome));
     END IF;
 
     reply := jsonb_build_object(
         'outcome', outcome, 'lesson_id', coalesce(known, new_id), 'replaced', supersede, 'retired', retire, 'dispute_id', dispute,
-        'precedent', plan -> 'precedent', 'challenges', challenges, 'reason', reason, 'decision_id', decision, 'tick', tick,
+        'precedent', coalesce((plan ->> 'precedent')::uuid, precedent), 'challenges', challenges, 'reason', reason, 'decision_id', decision, 'tick', tick,
         'resolved', resolved, 'ending', ending);
     UPDATE decision SET unjudged = false WHERE tribe_id = tribe AND lesson_id = new_id AND unjudged;
     INSERT INTO decision (tribe_id, decision_id, tick, at, agent_id, actor_id, lesson_id, draft, judged_tick, replans, candidates,

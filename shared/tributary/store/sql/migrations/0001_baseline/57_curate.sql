@@ -80,6 +80,8 @@ BEGIN
     PERFORM record_v1(p_tribe, tick, at, p_actor, NULL, 'retired', 'retired', ARRAY[p_lesson],
                       jsonb_build_object('cause', p_cause));
     PERFORM settle_disputes_v1(p_tribe, ARRAY[p_lesson], tick, at);
+    PERFORM free_contenders_v1(p_tribe, p_actor, NULL, ARRAY[p_lesson], tick, at);
+    PERFORM note_v1(p_tribe, p_actor, 'retired', shown_v1('les', p_lesson) || ' as ' || p_cause);
     decision := (SELECT d.decision_id FROM decision d WHERE d.tribe_id = p_tribe AND d.lesson_id = p_lesson
                  ORDER BY d.tick, d.decision_id LIMIT 1);
     PERFORM queue_reviews_v1(jsonb_build_object('tribe_id', p_tribe, 'actor_id', p_actor, 'reviews', p_reviews), decision, tick);
@@ -129,6 +131,8 @@ BEGIN
         r.inputs ->> 'text', r.inputs #>> '{old,text}', r.inputs #>> '{new,text}'));
     PERFORM record_v1(p_tribe, tick, at, p_actor, NULL, 'erased', 'erased', gone, '{}');
     PERFORM settle_disputes_v1(p_tribe, gone, tick, at);
+    PERFORM free_contenders_v1(p_tribe, p_actor, NULL, gone, tick, at);
+    PERFORM note_v1(p_tribe, p_actor, 'erased', (SELECT string_agg(shown_v1('les', g.id), ' ') FROM unnest(gone) AS g(id)));
     RETURN reply_v1(p_tribe, p_actor, p_key, p_digest, jsonb_build_object('lesson_id', p_lesson, 'erased', gone, 'tick', tick));
 END
 $$;
@@ -181,6 +185,8 @@ BEGIN
     PERFORM record_v1(tribe, tick, at, actor, NULL, 'cleared', 'active', stays, details);
     PERFORM close_dispute_v1(p, tick, at);
     PERFORM settle_disputes_v1(tribe, loses, tick, at);
+    PERFORM free_contenders_v1(tribe, actor, NULL, loses, tick, at);
+    PERFORM note_v1(tribe, actor, ending, shown_v1('dis', resolved));
     PERFORM queue_reviews_v1(p, d.decision_id, tick);
     RETURN reply_v1(tribe, actor, p ->> 'key', digest, jsonb_build_object(
         'lesson_id', d.lesson_id, 'resolved', resolved, 'ending', ending, 'outcome', NULL, 'replaced', '[]'::jsonb, 'retired', loses,

@@ -153,7 +153,7 @@ BEGIN
     FROM fused f LEFT JOIN by_terms b USING (lesson_id);
 
     RETURN QUERY SELECT json_build_object(
-        'tick', moment.tick, 'at', moment.at, 'settled', moment.settled,
+        'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'replica', pg_is_in_recovery(),
         'path', path, 'in_scope', in_scope, 'with_vector', coalesce(with_vector, 0),
         'considered', greatest(coalesce(near.compared, 0), cardinality(pool_ids)),
         'statuses', CASE WHEN present THEN (
@@ -170,6 +170,28 @@ BEGIN
     FROM lesson_rows_v1(p_tribe, pool_ids, moment.tick) n
     JOIN unnest(pool_ids, pool_distances, pool_weights) WITH ORDINALITY AS p(lesson_id, distance, weight, place) USING (lesson_id)
     ORDER BY p.place;
+END
+$$;
+
+-- How many lessons that nothing was decided about yet (pending or disputed) bear on a question: as near as p_nearer, without a vector to
+-- tell by, or with a rare term of it. Asked when nothing believed was found: they are no answer, but they are not nothing.
+CREATE FUNCTION tributary.undecided_v1(
+    p_tribe uuid, p_space integer, p_vector text, p_terms text[], p_nearer double precision, p_cap integer)
+RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = tributary, public, pg_temp
+AS $$
+DECLARE
+    vector halfvec := p_vector::halfvec;
+    rare text[] := ARRAY(SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap, latest_v1(), true) t
+                         WHERE t.holders BETWEEN 1 AND p_cap);
+BEGIN
+    RETURN (
+        SELECT count(*) FROM lesson l
+        LEFT JOIN lesson_vector v ON v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = l.lesson_id
+        WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed')
+          AND (v.embedding IS NULL OR vector IS NULL OR v.embedding <=> vector <= p_nearer
+               OR EXISTS (SELECT FROM lesson_term x
+                          WHERE x.tribe_id = p_tribe AND x.lesson_id = l.lesson_id AND x.term = ANY (rare))));
 END
 $$;
 
