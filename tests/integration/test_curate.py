@@ -109,17 +109,22 @@ def test_accepted_dispute_cannot_be_settled_again(ruled: Tribal) -> None:
             resolve(ruled, second, ending)
 
 
-def test_contender_that_another_lesson_has_come_to_say_hands_its_dispute_over(ruled: Tribal) -> None:
-    """The curator accepts, but what the contender says is believed by then as another lesson of the same words."""
-    _, second = disputed(ruled)
-    ruled.memory.curate.retire(
-        ruled.curator, lesson_of(ruled.learn(ruled.curator, "it is 80", subject="port")).lesson_id, RetireCause.OUTDATED
-    )
-    again = ruled.learn(ruled.curator, "it is 81", subject="port")
-    assert again.outcome is Outcome.LEARNED
-    assert status_of(ruled, lesson_of(second).lesson_id) is Status.RETIRED
+def test_contender_is_let_go_when_what_it_contradicts_is_retired(ruled: Tribal) -> None:
+    first, second = disputed(ruled)
+    ruled.memory.curate.retire(ruled.curator, lesson_of(first).lesson_id, RetireCause.OUTDATED)
+    assert status_of(ruled, lesson_of(second).lesson_id) is Status.PENDING
     with pytest.raises(WrongStanding, match="moot"):
         resolve(ruled, second, Ending.ACCEPTED)
+    assert ruled.memory.settle_pending() == 1
+    assert believed(ruled) == {"it is 81"}
+    assert ruled.memory.desk.disputes(ruled.curator).items == ()
+
+
+def test_contender_that_something_else_believed_contradicts_stays_disputed(ruled: Tribal) -> None:
+    first, second, third = disputed(ruled, texts=("it is 80", "it is 81", "it is 82"))
+    resolve(ruled, second, Ending.ACCEPTED)
+    assert status_of(ruled, lesson_of(third).lesson_id) is Status.DISPUTED
+    assert status_of(ruled, lesson_of(first).lesson_id) is Status.SUPERSEDED
 
 
 def test_rejected_value_that_comes_again_is_disputed_with_a_pointer_to_the_record(ruled: Tribal) -> None:
@@ -421,8 +426,8 @@ def test_released_lesson_is_judged_as_its_authors_not_as_the_curators(database_u
 
 
 def test_released_lesson_that_is_known_confirms_it_for_its_author(tribal: Tribal) -> None:
-    known = lesson_of(tribal.learn(tribal.curator, "run lockctl"))
     held = lesson_of(tribal.learn(tribal.agent("w"), "run lockctl", rationale="HIJACK"))
+    known = lesson_of(tribal.learn(tribal.curator, "run lockctl"))
     result = tribal.memory.curate.release(tribal.curator, held.lesson_id)
     assert (result.outcome, lesson_of(result).lesson_id) == (Outcome.REINFORCED, known.lesson_id)
     assert lesson_of(result).confirmations == 1

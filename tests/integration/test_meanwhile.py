@@ -65,14 +65,15 @@ def test_rejected_value_disputes_what_is_believed_now_and_not_what_was_supersede
     assert [one.text for one in ruled.memory.desk.dispute(ruled.curator, dispute_of(again)).about] == ["it is 82"]
 
 
-def test_disputed_lesson_that_nothing_believed_opposes_any_more_is_learned_when_it_is_said_again(
-    ruled: Tribal, judge: RuledJudge
-) -> None:
+def test_disputed_lesson_that_nothing_believed_opposes_any_more_is_joined_and_learned(ruled: Tribal, judge: RuledJudge) -> None:
     first = ruled.learn(ruled.curator, "it is 80", subject="port")
     ruled.learn(ruled.agent("w"), "it is 81", subject="port")
     other = ruled.agent("v")
     meanwhile(judge, lambda: ruled.memory.curate.retire(ruled.curator, id_of(first), RetireCause.OUTDATED))
-    assert ruled.learn(other, "it is 81", subject="port", situation="elsewhere").outcome is Outcome.LEARNED
+    assert ruled.learn(other, "it is 81", subject="port", situation="elsewhere").outcome is Outcome.PENDING
+    assert ruled.memory.settle_pending() == 1
+    (lesson,) = ruled.memory.lessons(ruled.curator).lessons
+    assert (lesson.text, lesson.confirmations) == ("it is 81", 1)
 
 
 def test_lesson_held_back_by_a_precedent_looks_at_what_a_curator_accepted_meanwhile(ruled: Tribal, judge: RuledJudge) -> None:
@@ -92,7 +93,8 @@ def test_words_erased_while_a_curator_resolves_are_not_queued_for_review(ruled: 
     ruled.learn(ruled.agent("z"), "it is 81 at night", subject="port")
     erased: list[object] = []
     meanwhile(judge, lambda: erased.append(ruled.memory.curate.erase(ruled.curator, id_of(first))))
-    ruled.memory.curate.resolve(ruled.curator, dispute_of(second), Ending.BOTH_STAND)
+    with pytest.raises(WrongStanding):  # nothing believed opposes it any more, so there is nothing to resolve
+        ruled.memory.curate.resolve(ruled.curator, dispute_of(second), Ending.BOTH_STAND)
     assert erased
     assert ruled.rows("SELECT * FROM tributary.review r WHERE r::text LIKE %s", "%it is 80%") == []
 

@@ -11,7 +11,7 @@ import pytest
 from tests.doubles import RuledJudge, SwitchedEmbedder, all_unrelated, within_a_subject
 from tests.tribes import Tribal, open_tribal
 from tributary.core.agent import Role
-from tributary.core.errors import Forbidden, InvalidRequest, ModelFailed, NotComplete, NotFound, Unavailable
+from tributary.core.errors import Forbidden, InvalidRequest, ModelFailed, NotComplete, NotFound
 from tributary.core.lesson import Kind, Status
 from tributary.core.receipt import Cause, Coverage, SearchPath
 from tributary.core.requests import Recalled, Require
@@ -209,7 +209,7 @@ def test_an_instant_after_the_last_tick_is_marked_as_not_settled(tribal: Tribal)
 def test_a_tick_that_has_not_arrived_is_not_silently_passed_over(tribal: Tribal) -> None:
     tick = tribal.learn(tribal.curator, "cache one").tick
     assert texts(tribal.recall("cache", at_least=tick)) == ["cache one"]
-    with pytest.raises(Unavailable):
+    with pytest.raises(InvalidRequest, match=f"stands at {tick}"):  # a replica would say that it is behind
         tribal.recall("cache", at_least=tick + 1)
 
 

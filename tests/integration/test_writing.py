@@ -238,7 +238,7 @@ def test_dispute_is_found_accepted_and_gone_over_http(api: httpx.Client, ruled: 
     assert api.post(path, json={}).status_code == 409
     assert api.get("/v1/disputes").json()["disputes"] == []
     audit = api.get("/v1/audit").json()["entries"]
-    assert [(one["action"], one["code"]) for one in audit] == [("accept_dispute", "forbidden")]
+    assert [(one["action"], one["code"]) for one in audit] == [("accepted", "done"), ("accept_dispute", "forbidden")]
 
 
 def test_every_curation_route_refuses_ids_of_another_kind(api: httpx.Client) -> None:

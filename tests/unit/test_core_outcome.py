@@ -60,7 +60,11 @@ def test_lessons_that_no_longer_stand_or_were_held_back_change_nothing(status: S
     assert (one.outcome, changes(one)) == (Outcome.LEARNED, {})
 
 
-@pytest.mark.parametrize("writer", [WRITER, WRITER_AS_AUTHOR, CURATOR])
+def test_what_a_curator_says_does_not_wait_for_the_same_of_a_writer() -> None:
+    assert plan(judged(SAME, lesson(status=Status.PENDING)), writer=CURATOR).outcome is Outcome.LEARNED
+
+
+@pytest.mark.parametrize("writer", [WRITER, WRITER_AS_AUTHOR])
 @pytest.mark.parametrize(
     ("status", "counted", "outcome"),
     [
@@ -180,7 +184,7 @@ def test_a_contradiction_that_was_said_before_joins_its_dispute_unless_the_write
         judged(CONFLICTS, lesson(3, status=Status.DISPUTED), dispute_id=UUID(int=901)),
     ]
     one = plan(*known, writer=WRITER)
-    assert (one.outcome, changes(one)) == (Outcome.DISPUTED, {"confirm": UUID(int=2)})
+    assert (one.outcome, changes(one)) == (Outcome.DISPUTED, {"confirm": UUID(int=2), "dispute": (UUID(int=1),)})
     one = plan(*known, writer=CURATOR)
     assert one.outcome is Outcome.SUPERSEDED
     assert changes(one) == {
@@ -329,4 +333,6 @@ def test_a_plan_touches_only_what_was_judged_and_believes_no_two_rivals(known: S
         assert active & conflicting == set(one.supersede)
         assert set(one.rivals) & active == set(one.supersede)
     assert not {*one.supersede} & {*one.challenge}
-    assert (one.confirm is None) == (one.outcome in (Outcome.LEARNED, Outcome.SUPERSEDED) or bool(one.dispute))
+    # a lesson of its own, or one that stands for it; a dispute that is joined gets what this one contradicts
+    assert one.confirm is not None or one.outcome in (Outcome.LEARNED, Outcome.SUPERSEDED) or bool(one.dispute)
+    assert one.confirm is None or not (one.supersede or one.rivals)

@@ -67,6 +67,12 @@ def check_aware(field: str, value: datetime | None) -> None:
         raise InvalidRequest(field, "must lie within the years 2 to 9998; leave it out for no bound")
 
 
+def check_tick(field: str, value: int | None) -> None:
+    """Raises InvalidRequest for a number that no tribe's clock can show."""
+    if value is not None and not 0 <= value < 2**63:
+        raise InvalidRequest(field, "must be a tick of this tribe")
+
+
 def check_confidence(field: str, value: float) -> None:
     """Raises InvalidRequest unless `value` is a number in 0..1."""
     if not (math.isfinite(value) and 0 <= value <= 1):

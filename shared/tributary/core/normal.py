@@ -44,3 +44,8 @@ def content_hash(draft: Draft, *, secret: bytes) -> bytes:
     """
     parts = [exact_text(draft.situation), subject_key(draft.subject), draft.kind.value, exact_text(draft.text)]
     return hmac.digest(secret, json.dumps(parts, ensure_ascii=False).encode(), hashlib.sha256)
+
+
+def text_hash(draft: Draft, *, secret: bytes) -> bytes:
+    """Returns HMAC-SHA-256 over the normalised text alone (32 bytes): the same words, in whatever situation they are said."""
+    return hmac.digest(secret, exact_text(draft.text).encode(), hashlib.sha256)

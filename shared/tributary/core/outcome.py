@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
-from tributary.core.confidence import lapsed, not_yet_valid
+from tributary.core.confidence import lapsed, not_yet_valid, shown_confidence
 from tributary.core.curation import Ending, Rejection
 from tributary.core.decision import Outcome, Verdict, VerdictKind
 from tributary.core.ids import Prefix, show
@@ -49,7 +49,7 @@ class Plan:
 
     confirm     the lesson that this one repeats (outcome reinforced, unchanged, or joining a disputed or pending one)
     supersede   active lessons that it replaces
-    dispute     active lessons that it contradicts and may not replace
+    dispute     active lessons that it (or the disputed lesson joined in its place) contradicts and may not replace
     challenge   active lessons that it (or the lesson confirmed in its place) may contradict
     settle      disputed lessons that say the same as this now believed one
     contend     open disputes whose contender contradicts this now believed one
@@ -58,6 +58,7 @@ class Plan:
     retire      active lessons that a curator's word ends though nothing new takes their place
     overturn    lessons that a curator had rejected and that say the same as what is accepted now
     precedent   the lesson that a curator rejected when the same was said before
+    confidence_at_most   what the new lesson's confidence is bounded by
     """
 
     outcome: Outcome
@@ -73,17 +74,20 @@ class Plan:
     retire: tuple[UUID, ...] = ()
     overturn: tuple[UUID, ...] = ()
     precedent: UUID | None = None
+    confidence_at_most: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """What a decision is about besides a new lesson's own words.
 
-    `ending` is how a curator ends the dispute of the lesson; `contests` is the believed lesson that the writer speaks against.
+    `ending` is how a curator ends the dispute of the lesson; `contests` is the believed lesson that the writer speaks against;
+    `released` tells that a curator lets a held back lesson in.
     """
 
     ending: Ending | None = None
     contests: UUID | None = None
+    released: bool = False
 
 
 PLAINLY = Asked()
@@ -104,17 +108,22 @@ def plan_outcome(
     """Returns what the verdicts come to for this writer under this policy, at the instant `at` (DESIGN 4, step 6)."""
     gone = tuple(j.candidate.lesson.lesson_id for j in judged if _lapsed(j, at))
     standing = [j for j in judged if not _lapsed(j, at)]
+    disputed = _split(j for j in standing if j.candidate.lesson.status is Status.DISPUTED)
     known = _Known(
-        active=_split(j for j in standing if j.candidate.lesson.status is Status.ACTIVE),
-        disputed=_split(j for j in standing if j.candidate.lesson.status is Status.DISPUTED),
+        active=_active(draft, standing, disputed, at),
+        disputed=disputed,
         pending=_split(j for j in standing if j.candidate.lesson.status is Status.PENDING),
         rejected=_split(j for j in standing if j.candidate.rejected_as is not None),
         gone=gone,
     )
-    restated = [j for j in known.active.same if claims_another_time(draft, j.candidate.lesson, at)]
+    restated = [j for j in known.active.same if claims_another_time(draft, j.candidate.lesson, at) and not _over(draft, at)]
+    capped = None
     if len(restated) == len(known.active.same):
         # equal words for another time are another claim: they replace or dispute the first, as any contradiction would
         known = replace(known, active=replace(known.active, same=[], conflicts=known.active.conflicts + restated))
+        # but an author gains nothing by saying the same again
+        own = [j.candidate.lesson for j in restated if j.candidate.lesson.agent_id == writer.agent_id]
+        capped = min((shown_confidence(one, at=at) for one in own), default=None)
 
     if asked.ending is None:
         plan = _answered_by_the_known(draft, writer, policy, known, asked)
@@ -122,7 +131,40 @@ def plan_outcome(
             return plan
     elif known.active.same:
         return _stood_for(known, asked.ending)
-    return _believed(draft, writer, policy, known, asked.ending)
+    return replace(_believed(draft, writer, policy, known, asked.ending), confidence_at_most=capped)
+
+
+def _over(draft: Draft, at: datetime) -> bool:
+    """Tells whether what the draft claims is over already: it says nothing of what holds now."""
+    return draft.valid_until is not None and draft.valid_until <= at
+
+
+def _active(draft: Draft, standing: Sequence[Judged], disputed: _Sides, at: datetime) -> _Sides:
+    """Splits the believed candidates by verdict.
+
+    What opposes a disputed lesson that says the same opposes this one. A claim about another time contradicts nothing.
+    """
+    sides = _split(j for j in standing if j.candidate.lesson.status is Status.ACTIVE)
+    opponents = frozenset[UUID]().union(*(j.candidate.opponents for j in disputed.same))
+    contradicted = {j.candidate.lesson.lesson_id for j in sides.conflicts + sides.same}
+    opposed = [
+        j
+        for j in standing
+        if j.candidate.lesson.lesson_id in opponents
+        and j.candidate.lesson.status is Status.ACTIVE
+        and j.candidate.lesson.lesson_id not in contradicted
+    ]
+    conflicts = [j for j in sides.conflicts + opposed if not (_over(draft, at) or _apart(draft, j.candidate.lesson))]
+    ids = {j.candidate.lesson.lesson_id for j in opposed}
+    unsure = [j for j in sides.unsure if j.candidate.lesson.lesson_id not in ids and not _over(draft, at)]
+    return replace(sides, conflicts=conflicts, unsure=unsure)
+
+
+def _apart(draft: Draft, known: Lesson) -> bool:
+    """Tells whether the two claim to hold at times that have nothing in common; without a bound there is no end on that side."""
+    before = draft.valid_until is not None and known.valid_from is not None and draft.valid_until <= known.valid_from
+    after = known.valid_until is not None and draft.valid_from is not None and known.valid_until <= draft.valid_from
+    return before or after
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,13 +186,21 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
     """Returns the plan when the lesson will not be believed as one of its own, None when it will."""
     active, disputed, pending, gone = known.active, known.disputed, known.pending, known.gone
     if active.same:
-        contested = tuple(one for one in _ids(active.conflicts) if one == asked.contests)
-        return replace(_repeat(_surest(active.same), lapse=gone), challenge=contested)
-    if known.rejected.same:
-        return _rejected_before(_surest(known.rejected.same), known)
+        contested = [j for j in active.conflicts if j.candidate.lesson.lesson_id == asked.contests]
+        ends = _may_replace(draft, writer, policy, contested)
+        return replace(
+            _repeat(_surest(active.same), lapse=gone),
+            challenge=() if ends else _ids(contested),
+            retire=_ids(contested) if ends else (),
+        )
+    rejected = [j for j in known.rejected.same if not asked.released or j.candidate.rejected_as is not Rejection.INJECTION]
+    if rejected:
+        return _rejected_before(_surest(rejected), known)
+    if perhaps := [j for j in known.rejected.unsure if worth_a_challenge(draft, j.candidate)]:
+        return _perhaps_rejected(_surest(perhaps), known)
     if active.conflicts and not _may_replace(draft, writer, policy, active.conflicts):
         if disputed.same:
-            return _join(_surest(disputed.same), lapse=gone)
+            return replace(_join(_surest(disputed.same), lapse=gone), dispute=_ids(active.conflicts))
         return Plan(
             outcome=Outcome.DISPUTED,
             reason=f"contradicts {_count(active.conflicts)} that this writer may not replace; a curator decides",
@@ -158,7 +208,8 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
             rivals=known.rivals,
             lapse=gone,
         )
-    if pending.same and not active.conflicts:
+    if pending.same and not active.conflicts and writer.role is not Role.CURATOR:
+        # a curator's word does not wait for what a writer said to be judged as a writer's
         return _join(_surest(pending.same), lapse=gone)
     if not active.conflicts and (opposed := [j for j in disputed.same if j.candidate.opponents.difference(gone)]):
         return _join(_surest(opposed), lapse=gone)
@@ -172,7 +223,7 @@ def _rejected_before(record: Judged, known: _Known) -> Plan:
         reason = f"a curator retired the same as an injection: {show(Prefix.LESSON, lesson_id)}"
         return Plan(outcome=Outcome.QUARANTINED, reason=reason, lapse=known.gone)
     if known.disputed.same:
-        return _join(_surest(known.disputed.same), lapse=known.gone)
+        return replace(_join(_surest(known.disputed.same), lapse=known.gone), dispute=_ids(known.active.conflicts))
     if record.candidate.confirmed_by_writer:
         reason = f"a curator rejected the same when this agent said it before: {show(Prefix.LESSON, lesson_id)}"
         return Plan(outcome=Outcome.DISPUTED, reason=reason, confirm=lesson_id, lapse=known.gone, precedent=lesson_id)
@@ -181,6 +232,21 @@ def _rejected_before(record: Judged, known: _Known) -> Plan:
     return Plan(
         outcome=Outcome.DISPUTED,
         reason=f"a curator rejected the same before: {show(Prefix.LESSON, lesson_id)}; a curator decides again",
+        dispute=tuple(against),
+        rivals=known.rivals,
+        lapse=known.gone,
+        precedent=lesson_id,
+    )
+
+
+def _perhaps_rejected(record: Judged, known: _Known) -> Plan:
+    """What may be what a curator rejected is not silently believed either, least of all because no judge could be asked."""
+    lesson_id = record.candidate.lesson.lesson_id
+    against = dict.fromkeys(_ids(known.active.conflicts))
+    against.update(dict.fromkeys(sorted(record.candidate.opponents.difference(known.gone))))
+    return Plan(
+        outcome=Outcome.DISPUTED,
+        reason=f"it may be what a curator rejected before: {show(Prefix.LESSON, lesson_id)}; a curator decides",
         dispute=tuple(against),
         rivals=known.rivals,
         lapse=known.gone,

@@ -11,6 +11,8 @@ from psycopg.types.json import Jsonb
 
 from tributary.access import Admission, Admitted
 from tributary.core.agent import Principal, Role
+from tributary.core.clock import Now, utc_now
+from tributary.core.confidence import expired
 from tributary.core.curation import (
     Dispute,
     DisputeKind,
@@ -27,6 +29,7 @@ from tributary.core.decision import Learned, VerdictKind
 from tributary.core.errors import InvalidRequest, NotFound, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Lesson, Status
+from tributary.core.limits import check_tick
 from tributary.core.policy import Policy
 from tributary.core.ports import Screen
 from tributary.curate import documents
@@ -49,6 +52,7 @@ class Curator:
     admission: Admission
     learner: Learner
     screen: Screen
+    now: Now = utc_now
 
     def retire(self, principal: Principal, lesson_id: UUID, cause: RetireCause, *, idempotency_key: str | None = None) -> Retired:
         """Ends a lesson: an author's own, or any at a curator's word.
@@ -63,14 +67,19 @@ class Curator:
         if admitted.replay is not None:
             return documents.retired(admitted.replay)
         cases: tuple[Case, ...] = ()
-        if cause is RetireCause.INJECTION:
+        index = None
+        if principal.role is Role.CURATOR and cause is not RetireCause.OUTDATED:
             lesson = self._lesson(principal, lesson_id)
-            cases = (screened_case(Signal.INJECTION, lesson, held=lesson.status is Status.QUARANTINED),)
+            held = lesson.status is Status.QUARANTINED
+            if cause is RetireCause.INJECTION:
+                cases = (screened_case(Signal.INJECTION, lesson, held=held),)
+            if held:
+                index = Jsonb(self.learner.index_of(_author(principal, lesson, Role.WRITER), lesson))
         document = self._write(
             statement("curate", "retire"),
             principal,
             admitted,
-            {"lesson_id": lesson_id, "cause": cause.value, "reviews": Jsonb(list(cases))},
+            {"lesson_id": lesson_id, "cause": cause.value, "index": index, "reviews": Jsonb(list(cases))},
         )
         result = documents.retired(document)
         _log("retire", result.lesson, result.tick)
@@ -137,13 +146,16 @@ class Curator:
             raise InvalidRequest("ending", "must be accepted, rejected or both_stand")
         if ending is Ending.REJECTED and rationale is None:
             raise InvalidRequest("rationale", "is required: whoever claims the same again is pointed to it")
-        if rationale is not None:
-            check_words(self.screen, "rationale", rationale)
+        check_tick("seen_tick", seen_tick)
         content = {"dispute": dispute_id.hex, "ending": ending.value, "rationale": rationale, "seen_tick": seen_tick}
         admitted = self._admit(principal, "resolve", content, idempotency_key)
         if admitted.replay is not None:
             return resolved(admitted.replay)
+        if rationale is not None:
+            check_words(self.screen, "rationale", rationale)
         dispute = self._dispute(principal, dispute_id)
+        if ending is Ending.ACCEPTED and expired(dispute.contender, at=self.now()):
+            raise WrongStanding("what the contender claims is over by its own words; reject it, or learn what holds now")
         word = Resolution(dispute_id=dispute_id, ending=ending, rationale=rationale, seen_tick=seen_tick)
         cases = wrong_verdicts(dispute) if ending is Ending.BOTH_STAND else ()
         believes = dispute.kind is DisputeKind.CONFLICT and ending is not Ending.REJECTED
@@ -172,12 +184,12 @@ class Curator:
         says nothing of that pair.
         """
         principal.require(Role.WRITER)
-        if note is not None:
-            check_words(self.screen, "note", note)
         content = {"decision": decision_id.hex, "mistake": mistake.value, "candidate": candidate and candidate.hex, "note": note}
         admitted = self._admit(principal, "report", content, idempotency_key)
         if admitted.replay is not None:
             return documents.reported(admitted.replay)
+        if note is not None:
+            check_words(self.screen, "note", note)
         found = self.database.value(statement("curate", "decision"), {"tribe_id": principal.tribe_id, "decision_id": decision_id})
         case = case_of(principal, rows.document(found), mistake, candidate, note)
         request = {**_request(principal, admitted), "decision_id": str(decision_id), "reviews": [case]}
@@ -208,6 +220,8 @@ class Curator:
         """
         principal.require(Role.CURATOR)
         policy.check()
+        if not 1 <= policy.version < 2**31 - 1:
+            raise InvalidRequest("version", "must be the version of a policy that was read")
         found = self.database.value(
             statement("curate", "set_policy"),
             {
@@ -249,7 +263,8 @@ class Curator:
         return rows.document(self.database.value(statement("curate", "end_dispute"), {"request": Jsonb(request)}))
 
     def _admit(self, principal: Principal, operation: str, content: Mapping[str, object], key: str | None) -> Admitted:
-        return self.admission.admit(principal, operation, content, key)
+        # a tribe whose day is full must still be put right
+        return self.admission.admit(principal, operation, content, key, past_the_day=principal.role is Role.CURATOR)
 
     def _write(
         self, query: LiteralString, principal: Principal, admitted: Admitted, parameters: Mapping[str, object]
@@ -265,7 +280,10 @@ class Curator:
         return rows.lesson(rows.document(found)["lesson"])
 
     def _dispute(self, principal: Principal, dispute_id: UUID) -> Dispute:
-        found = self.database.value(statement("curate", "dispute"), {"tribe_id": principal.tribe_id, "dispute_id": dispute_id})
+        found = self.database.value(
+            statement("curate", "dispute"),
+            {"tribe_id": principal.tribe_id, "dispute_id": dispute_id, "agent_id": principal.agent_id},
+        )
         if found is None:
             raise NotFound("there is no such dispute in this tribe")
         return documents.dispute(rows.document(found))

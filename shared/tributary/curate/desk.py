@@ -62,7 +62,10 @@ class Desk:
     def dispute(self, principal: Principal, dispute_id: UUID) -> Dispute:
         """Returns one dispute; raises NotFound."""
         principal.require(Role.READER)
-        found = self.database.value(statement("curate", "dispute"), {"tribe_id": principal.tribe_id, "dispute_id": dispute_id})
+        found = self.database.value(
+            statement("curate", "dispute"),
+            {"tribe_id": principal.tribe_id, "dispute_id": dispute_id, "agent_id": principal.agent_id},
+        )
         if found is None:
             raise NotFound("there is no such dispute in this tribe")
         return documents.dispute(rows.document(found))
@@ -175,6 +178,7 @@ class Desk:
                     query,
                     {
                         "tribe_id": principal.tribe_id,
+                        "agent_id": principal.agent_id,
                         "limit": limit,
                         "before_tick": before_tick,
                         "before_id": before_id,

@@ -46,7 +46,7 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
     return Reading(
         tick=row["tick"],
         at=rows.moment(row["at"]),
-        role=_role(proposal, row["role"]),
+        role=_role(proposal, row),
         policy=Policy.from_document(row["policy_version"], row["policy"]),
         rare=tuple(row["rare"]),
         farthest=row["farthest"],
@@ -55,13 +55,8 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
     )
 
 
-def _role(proposal: Proposal, stored: str | None) -> Role:
-    """Returns the role that the outcome is derived for.
-
-    A stored lesson was admitted when it was kept: an author who was revoked or made a reader since is still a writer for it.
-    """
+def _role(proposal: Proposal, row: rows.Document) -> Role:
+    """Returns the role that the outcome is derived for: of a held back lesson, the one that its author had when it came in."""
     if proposal.stored is None:
-        return rows.role(stored)
-    if proposal.stored.stands is Status.QUARANTINED:
-        return Role.CURATOR if stored == Role.CURATOR else Role.WRITER
-    return proposal.principal.role
+        return rows.role(row["role"])
+    return rows.role(row["admitted_as"]) if proposal.stored.stands is Status.QUARANTINED else proposal.principal.role

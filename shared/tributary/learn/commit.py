@@ -6,6 +6,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
+from tributary.core.decision import Outcome
 from tributary.core.ids import new_id
 from tributary.core.outcome import Plan
 from tributary.learn.judging import Bench
@@ -42,10 +43,11 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "farthest": reading.farthest,
         "judged": [str(one.lesson.lesson_id) for one in candidates],
         "opponents": [str(one) for one in frozenset(reading.opponents).union(*(one.opponents for one in candidates))],
+        "contests": None if proposal.contests is None else str(proposal.contests),
         "stands": None if proposal.stored is None else proposal.stored.stands.value,
         "resolves": _resolves(proposal),
         "reviews": [] if proposal.stored is None else list(proposal.stored.reviews),
-        "lesson": _lesson(proposal),
+        "lesson": _lesson(proposal, plan),
         "plan": _plan(plan),
         "decision_id": str(proposal.decision_id),
         "replans": proposal.replans,
@@ -58,8 +60,15 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
             for one in candidates
         ],
         "verdicts": bench.recorded(candidates),
-        "screening": {"screen": proposal.screening.screen, "reasons": list(proposal.screening.reasons)},
+        "screening": {"screen": proposal.screening.screen, "reasons": list(_reasons(proposal, plan))},
+        "caught": proposal.screening.quarantined,
     }
+
+
+def _reasons(proposal: Proposal, plan: Plan) -> tuple[str, ...]:
+    """Returns why it is held back: the screen's reasons, or the record of what a curator said of the same before."""
+    by_record = plan.outcome is Outcome.QUARANTINED and not proposal.screening.quarantined
+    return ("rejected_before",) if by_record else proposal.screening.reasons
 
 
 def _resolves(proposal: Proposal) -> dict[str, object] | None:
@@ -67,11 +76,12 @@ def _resolves(proposal: Proposal) -> dict[str, object] | None:
     return None if resolution is None else resolution.document()
 
 
-def _lesson(proposal: Proposal) -> dict[str, object]:
+def _lesson(proposal: Proposal, plan: Plan) -> dict[str, object]:
     draft = proposal.draft
     return {
         "lesson_id": str(proposal.lesson_id),
         "kind": draft.kind.value,
+        "text_hash": proposal.text_hash.hex(),
         "text": draft.text,
         "situation": draft.situation,
         "subject": draft.subject,
@@ -80,7 +90,7 @@ def _lesson(proposal: Proposal) -> dict[str, object]:
         "source_ref": draft.source.ref,
         "evidence": [{"type": one.type, "ref": one.ref, "note": one.note} for one in draft.evidence],
         "rationale": draft.rationale,
-        "confidence": draft.confidence,
+        "confidence": draft.confidence if plan.confidence_at_most is None else min(draft.confidence, plan.confidence_at_most),
         "valid_from": _moment(draft.valid_from),
         "valid_until": _moment(draft.valid_until),
         "keep_until": _moment(draft.keep_until),

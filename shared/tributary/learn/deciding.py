@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
-from tributary.core.curation import Ending, Rejection
+from tributary.core.curation import Rejection
 from tributary.core.decision import Outcome, ScreenFinding, VerdictKind
 from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Draft
-from tributary.core.normal import content_hash, subject_key
+from tributary.core.normal import content_hash, subject_key, text_hash
 from tributary.core.outcome import Plan, plan_outcome
 from tributary.core.policy import Policy
 from tributary.core.ports import Embedder, Judge, Screen, Vector
@@ -76,6 +76,7 @@ class Decider:
             key=key,
             request_digest=digest,
             content_hash=content_hash(draft, secret=profile.secret),
+            text_hash=text_hash(draft, secret=profile.secret),
             subject_key=subject_key(draft.subject),
             terms=terms_of(text),
             space_id=profile.space_id,
@@ -159,14 +160,25 @@ def _held_back(proposal: Proposal, reading: Reading) -> Plan | None:
     return Plan(outcome=Outcome.QUARANTINED, reason=f"held back by the screen: {', '.join(reasons)}{record}")
 
 
+def index_of(proposal: Proposal) -> dict[str, object]:
+    """Returns what the schema puts a stored lesson's vector and terms in by, without a decision about it."""
+    return {
+        "tribe_id": str(proposal.principal.tribe_id),
+        "lesson": {"lesson_id": str(proposal.lesson_id)},
+        "space_id": proposal.space_id,
+        "embedding": proposal.embedding,
+        "terms": list(proposal.terms),
+    }
+
+
 def _forced(proposal: Proposal, reading: Reading) -> dict[UUID, VerdictKind]:
     """Returns what is not asked of a judge: the contested pair, what a curator said, and the rivals on record."""
     forced: dict[UUID, VerdictKind] = {}
     if proposal.contests is not None:
         forced[proposal.contests] = VerdictKind.CONFLICTS
-    if proposal.asked.ending in (Ending.ACCEPTED, Ending.BOTH_STAND):
-        forced.update(dict.fromkeys(reading.opponents, VerdictKind.CONFLICTS))
     if proposal.stored is not None:
+        # an earlier verdict, or the agent who contested, made them rivals; nobody but a curator takes that back
+        forced.update(dict.fromkeys(reading.opponents, VerdictKind.CONFLICTS))
         forced.update(proposal.stored.forced)
     return forced
 

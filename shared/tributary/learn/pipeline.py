@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from tributary.access import SERVER_KEY, Admission, check_key, request_digest
+from tributary.access import SERVER_KEY, Admission, Admitted, check_key, request_digest
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import lapsed
@@ -22,7 +22,7 @@ from tributary.core.normal import exact_text
 from tributary.core.ports import Vector
 from tributary.learn.admit import content_of, draft_of
 from tributary.learn.deadline import Deadline
-from tributary.learn.deciding import RELEASED, Decider
+from tributary.learn.deciding import RELEASED, Decider, index_of
 from tributary.learn.proposal import Stored
 from tributary.learn.replies import learned, reinforced
 from tributary.store import Database, rows, statement
@@ -56,7 +56,9 @@ class Learner:
         kept as pending. Raises InvalidRequest, Forbidden, IdempotencyConflict, RateLimited, WrongStanding (a curator erased the
         very same words), ModelFailed (the embedder), Overloaded and Unavailable; in each of these nothing was written.
         """
-        return self._learn(principal, draft, key=idempotency_key, deadline=Deadline.after(deadline_s), wait=wait)
+        deadline = Deadline.after(deadline_s)
+        admitted = self._admit(principal, draft, idempotency_key)
+        return self._admitted(principal, draft, admitted, deadline=deadline, wait=wait)
 
     def learn_all(
         self,
@@ -174,6 +176,13 @@ class Learner:
         )
         return self.decider.decide(proposal, Deadline.after(deadline_s))
 
+    def index_of(self, author: Principal, lesson: Lesson) -> dict[str, object]:
+        """Returns what a held back lesson is found by (vector and terms), for the schema's functions."""
+        proposal = self.decider.propose(
+            author, draft_of(lesson), key="", digest=b"", lesson_id=lesson.lesson_id, finding=RELEASED
+        )
+        return index_of(proposal)
+
     def settle(self, tribe_id: UUID, *, most: int = 100) -> int:
         """Settles lessons of a tribe that were kept as pending, for their authors; returns how many.
 
@@ -188,19 +197,21 @@ class Learner:
         """Returns the tribes that `settle` has work in."""
         return [cast(UUID, row[0]) for row in self.database.rows(statement("learn", "tribes_with_pending"), {})]
 
-    def _learn(
+    def _admit(self, principal: Principal, draft: Draft, key: str | None) -> Admitted:
+        principal.require(Role.WRITER)
+        check_draft(draft)
+        return self.admission.admit(principal, "learn", content_of(draft), key)
+
+    def _admitted(
         self,
         principal: Principal,
         draft: Draft,
+        admitted: Admitted,
         *,
-        key: str | None,
         deadline: Deadline,
         wait: bool,
         vector: Vector | None = None,
     ) -> Learned:
-        principal.require(Role.WRITER)
-        check_draft(draft)
-        admitted = self.admission.admit(principal, "learn", content_of(draft), key)
         if admitted.replay is not None:
             log.event(Event.LEARN_REPLAYED)
             return learned(admitted.replay)
@@ -212,26 +223,38 @@ class Learner:
     def _attempts(
         self, principal: Principal, drafts: Sequence[Draft], key: str | None, deadline: Deadline, wait: bool
     ) -> Iterator[Attempt]:
-        vectors = self._vectors(drafts)
+        doors = list(self._doors(principal, drafts, key))
+        vectors = self._vectors(drafts, doors)
         gone: Unavailable | None = None
-        for number, draft in enumerate(drafts):
-            if gone is not None:
-                yield gone
+        for number, (draft, door) in enumerate(zip(drafts, doors, strict=True)):
+            if gone is not None or isinstance(door, TributaryError):
+                yield gone or cast(TributaryError, door)
                 continue
             try:
-                own = None if key is None else f"{key}#{number}"
-                yield self._learn(principal, draft, key=own, deadline=deadline, wait=wait, vector=vectors.get(number))
+                yield self._admitted(principal, draft, door, deadline=deadline, wait=wait, vector=vectors.get(number))
             except Unavailable as error:  # each of the others would wait for the database as long, and in vain
                 gone = error
                 yield error
             except TributaryError as error:
                 yield error
 
-    def _vectors(self, drafts: Sequence[Draft]) -> dict[int, Vector]:
-        """Embeds the sound drafts of a batch in one call; without it each is embedded, or fails, on its own."""
-        sound = [number for number, draft in enumerate(drafts) if _is_sound(draft)]
+    def _doors(self, principal: Principal, drafts: Sequence[Draft], key: str | None) -> Iterator[Admitted | TributaryError]:
+        """Lets the lessons of a batch in, each for itself, before a model is asked about any."""
+        gone: Unavailable | None = None
+        for number, draft in enumerate(drafts):
+            try:
+                yield gone or self._admit(principal, draft, None if key is None else f"{key}#{number}")
+            except Unavailable as error:
+                gone = error
+                yield error
+            except TributaryError as error:
+                yield error
+
+    def _vectors(self, drafts: Sequence[Draft], doors: Sequence[Admitted | TributaryError]) -> dict[int, Vector]:
+        """Embeds in one call what was let in and is new; without it each is embedded, or fails, on its own."""
+        new = [number for number, door in enumerate(doors) if isinstance(door, Admitted) and door.replay is None]
         try:
-            return dict(zip(sound, self.decider.embed([drafts[number] for number in sound]), strict=True)) if sound else {}
+            return dict(zip(new, self.decider.embed([drafts[number] for number in new]), strict=True)) if new else {}
         except TributaryError:
             return {}
 
@@ -244,7 +267,7 @@ class Learner:
             )
         )
         known = rows.lesson(shown["lesson"])
-        if known.status is Status.QUARANTINED and principal.agent_id != known.agent_id and principal.role is not Role.CURATOR:
+        if shown["held"] and principal.agent_id != known.agent_id and principal.role is not Role.CURATOR:
             raise NotFound
         return known
 
@@ -270,11 +293,3 @@ class Learner:
                 Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=show(Prefix.LESSON, lesson.lesson_id)
             )
             return False
-
-
-def _is_sound(draft: Draft) -> bool:
-    try:
-        check_draft(draft)
-    except InvalidRequest:
-        return False
-    return True

@@ -65,6 +65,7 @@ class Proposal:
     key: str
     request_digest: bytes
     content_hash: bytes
+    text_hash: bytes
     subject_key: str | None
     terms: tuple[str, ...]
     space_id: int
@@ -79,7 +80,11 @@ class Proposal:
     @property
     def asked(self) -> Asked:
         resolution = self.stored.resolution if self.stored else None
-        return Asked(ending=resolution.ending if resolution else None, contests=self.contests)
+        return Asked(
+            ending=resolution.ending if resolution else None,
+            contests=self.contests,
+            released=self.stored is not None and self.stored.stands is Status.QUARANTINED and self.stored.actor is not None,
+        )
 
     @property
     def actor(self) -> Principal:

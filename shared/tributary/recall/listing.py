@@ -57,7 +57,7 @@ class Reader:
                     {
                         "tribe_id": principal.tribe_id,
                         "status": None if status is None else status.value,
-                        "hide": None if principal.role is Role.CURATOR else Status.QUARANTINED.value,
+                        "hide": principal.role is not Role.CURATOR,
                         "limit": limit,
                         "before_tick": before_tick,
                         "before_id": before_id,
@@ -98,7 +98,7 @@ class Reader:
                 )
             )
         lesson = rows.lesson(found["lesson"])
-        if lesson.status is Status.QUARANTINED and principal.role is not Role.CURATOR and lesson.agent_id != principal.agent_id:
+        if found["held"] and principal.role is not Role.CURATOR and lesson.agent_id != principal.agent_id:
             raise NotFound  # a hostile text must not reach readers by its id either
         return LessonDetail(
             lesson=lesson,

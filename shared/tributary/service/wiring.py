@@ -66,7 +66,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     return Memory(
         database=database,
         learner=learner,
-        curate=Curator(database=database, admission=admission, learner=learner, screen=screen),
+        curate=Curator(database=database, admission=admission, learner=learner, screen=screen, now=given.now),
         desk=Desk(database=database, signer=signer, now=given.now),
         gardener=Gardener(
             database=database,

@@ -1,7 +1,7 @@
 -- name: retire
 -- Ends a lesson: its author's or a curator's word.
 SELECT tributary.retire_v1(
-    %(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(cause)s, %(reviews)s, %(key)s, %(digest)s)
+    %(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(cause)s, %(index)s, %(reviews)s, %(key)s, %(digest)s)
 
 -- name: erase
 -- Removes what a lesson says from everywhere.
@@ -29,16 +29,16 @@ SELECT tributary.policy_v1(%(tribe_id)s)
 
 -- name: dispute
 -- One dispute with both its sides.
-SELECT tributary.dispute_v1(%(tribe_id)s, %(dispute_id)s)
+SELECT tributary.dispute_v1(%(tribe_id)s, %(dispute_id)s, %(agent_id)s)
 
 -- name: disputes
 -- A page of disputes or challenges, newest first.
 SELECT tributary.disputes_v1(
-    %(tribe_id)s, %(kind)s, %(state)s, %(lesson_id)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
+    %(tribe_id)s, %(agent_id)s, %(kind)s, %(state)s, %(lesson_id)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
 
 -- name: quarantine
 -- A page of the lessons that are held back, newest first.
-SELECT tributary.quarantine_v1(%(tribe_id)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
+SELECT tributary.quarantine_v1(%(tribe_id)s, %(agent_id)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
 
 -- name: decision
 -- One decision with the texts that it was about.
@@ -46,12 +46,12 @@ SELECT tributary.decision_v1(%(tribe_id)s, %(decision_id)s)
 
 -- name: decisions
 -- A page of decisions, newest first.
-SELECT tributary.decisions_v1(%(tribe_id)s, %(lesson_id)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
+SELECT tributary.decisions_v1(%(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
 
 -- name: reviews
 -- A page of the review queue, newest first.
-SELECT tributary.reviews_v1(%(tribe_id)s, %(state)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
+SELECT tributary.reviews_v1(%(tribe_id)s, %(agent_id)s, %(state)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)
 
 -- name: audit
 -- A page of the audit, newest first.
-SELECT tributary.audit_v1(%(tribe_id)s, %(limit)s, %(before_id)s, %(now)s)
+SELECT tributary.audit_v1(%(tribe_id)s, %(agent_id)s, %(limit)s, %(before_id)s, %(now)s)

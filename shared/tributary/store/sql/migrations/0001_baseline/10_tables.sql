@@ -111,6 +111,9 @@ CREATE TABLE tributary.lesson (
     deactivated_tick  bigint,
     deactivated_at    timestamptz,
     superseded_by     uuid,
+    text_hash         bytea CHECK (octet_length(text_hash) = 32), -- of the text alone: finds copies of erased words, and refuses them
+    admitted_as       text NOT NULL DEFAULT 'writer' CHECK (admitted_as IN ('writer', 'curator')), -- the author's role when it came in
+    held              boolean NOT NULL DEFAULT false, -- held back by a screen and never released: for curators and its author only
     rejected_as       text CHECK (rejected_as IN ('wrong', 'injection')), -- by a curator; the same is not silently believed again
     PRIMARY KEY (tribe_id, lesson_id),
     FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent,
@@ -144,6 +147,7 @@ CREATE INDEX lesson_open ON tributary.lesson (tribe_id, lesson_id)
     WHERE status IN ('pending', 'disputed') OR rejected_as IS NOT NULL;
 -- by the same words: what a curator rejected, and tombstones
 CREATE INDEX lesson_refused_content ON tributary.lesson (tribe_id, content_hash) WHERE rejected_as IS NOT NULL OR status = 'erased';
+CREATE INDEX lesson_erased_text ON tributary.lesson (tribe_id, text_hash) WHERE status = 'erased';
 CREATE INDEX lesson_held ON tributary.lesson (tribe_id, learned_tick DESC) WHERE status = 'quarantined';
 -- No lesson_id in it: a generic plan, which knows an average tribe only, would look lessons up by scanning it whole.
 CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC);

@@ -56,7 +56,8 @@ $$;
 CREATE FUNCTION tributary.challenges_v1(p_tribe uuid, p_ids uuid[], p_tick bigint) RETURNS json
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT coalesce(json_object_agg(c.challenged, c.challenges), '{}') FROM (
-        SELECT o.challenged, json_agg(json_build_object('dispute_id', o.dispute_id, 'lesson_id', o.challenger, 'text', x.text)
+        SELECT o.challenged, json_agg(json_build_object('dispute_id', o.dispute_id, 'lesson_id', o.challenger,
+                                                        'text', CASE WHEN x.held OR x.rejected_as = 'injection' THEN '' ELSE x.text END)
                                       ORDER BY o.dispute_id, o.challenger) AS challenges
         FROM (
             SELECT b.lesson_id AS challenged, d.lesson_id AS challenger, d.dispute_id
@@ -78,6 +79,24 @@ LANGUAGE sql STABLE AS $$
     SELECT row_to_json(n) FROM tributary.lesson_rows_v1(p_tribe, ARRAY[p_lesson], tributary.latest_v1()) n
 $$;
 
+-- Whether an agent may see what a lesson says: what a screen held back, or a curator retired as an injection, is for curators and its author.
+CREATE FUNCTION tributary.may_see_v1(p_tribe uuid, p_lesson uuid, p_agent uuid) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT NOT EXISTS (SELECT FROM tributary.lesson l
+                       WHERE l.tribe_id = p_tribe AND l.lesson_id = p_lesson AND l.agent_id <> p_agent
+                         AND (l.held OR l.rejected_as = 'injection'))
+        OR EXISTS (SELECT FROM tributary.agent a
+                   WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.role = 'curator' AND a.revoked_at IS NULL)
+$$;
+
+-- The document of a lesson for whoever asks: without its words where they are not to be seen.
+CREATE FUNCTION tributary.lesson_for_v1(p_tribe uuid, p_lesson uuid, p_agent uuid) RETURNS jsonb
+LANGUAGE sql STABLE AS $$
+    SELECT to_jsonb(d.document::jsonb) || CASE WHEN tributary.may_see_v1(p_tribe, p_lesson, p_agent) THEN '{}' ELSE
+        '{"text": null, "situation": null, "subject": null, "tags": {}, "evidence": [], "rationale": null, "source_ref": null}' END::jsonb
+    FROM (SELECT tributary.lesson_document_v1(p_tribe, p_lesson) AS document) d WHERE d.document IS NOT NULL
+$$;
+
 -- Lessons as a learner's candidates: with their distance in the learner's space, and whether the learner counts for them
 -- already.
 CREATE FUNCTION tributary.candidates_v1(p_tribe uuid, p_ids uuid[], p_agent uuid, p_space integer, p_vector public.halfvec)
@@ -94,7 +113,8 @@ RETURNS json LANGUAGE sql STABLE AS $$
         'dispute_id', (SELECT d.dispute_id FROM tributary.dispute d
                        WHERE d.tribe_id = p_tribe AND d.lesson_id = n.lesson_id AND d.kind = 'conflict' AND d.state = 'open'
                        LIMIT 1),
-        'rejected_as', (SELECT l.rejected_as FROM tributary.lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = n.lesson_id),
+        'rejected_as', (SELECT l.rejected_as FROM tributary.lesson l
+                        WHERE l.tribe_id = p_tribe AND l.lesson_id = n.lesson_id AND l.status <> 'erased'),
         'opponents', ARRAY(SELECT CASE WHEN r.a = n.lesson_id THEN r.b ELSE r.a END FROM tributary.rival r
                            WHERE r.tribe_id = p_tribe AND (r.a = n.lesson_id AND r.b_on OR r.b = n.lesson_id AND r.a_on)))
         ORDER BY n.lesson_id), '[]')

@@ -38,8 +38,7 @@ BEGIN
          ORDER BY l.lesson_id DESC LIMIT p_subject_limit)
         UNION ALL
         (SELECT l.lesson_id FROM lesson l
-         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key
-           AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL)
+         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key AND l.status IN ('pending', 'disputed')
          ORDER BY l.lesson_id DESC LIMIT p_near)
         UNION ALL
         -- one shared term that is really rare says more than several that are less so
@@ -50,14 +49,27 @@ BEGIN
         UNION ALL
         (SELECT x.lesson_id FROM unnest(held, holders) AS h(term, holders)
          JOIN lesson_term x ON x.tribe_id = p_tribe AND x.term = h.term
-         JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = x.lesson_id
-              AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL)
+         JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = x.lesson_id AND l.status IN ('pending', 'disputed')
          GROUP BY x.lesson_id ORDER BY min(h.holders), count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
         UNION ALL
         -- what is not believed yet has no place in the index of believed vectors; there are few of them
         (SELECT l.lesson_id FROM lesson l JOIN lesson_vector v USING (tribe_id, lesson_id)
-         WHERE l.tribe_id = p_tribe AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL) AND v.space_id = p_space
+         WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed') AND v.space_id = p_space
          ORDER BY v.embedding <=> vector LIMIT p_near)
+        UNION ALL
+        -- what a curator rejected has its own places, too: nobody may crowd it out with claims that nothing was decided about
+        (SELECT l.lesson_id FROM lesson l JOIN lesson_vector v USING (tribe_id, lesson_id)
+         WHERE l.tribe_id = p_tribe AND l.rejected_as IS NOT NULL AND v.space_id = p_space
+         ORDER BY v.embedding <=> vector LIMIT p_near)
+        UNION ALL
+        (SELECT l.lesson_id FROM lesson l
+         WHERE l.tribe_id = p_tribe AND l.subject_key = p_subject_key AND l.rejected_as IS NOT NULL
+         ORDER BY l.lesson_id DESC LIMIT p_near)
+        UNION ALL
+        (SELECT x.lesson_id FROM unnest(held, holders) AS h(term, holders)
+         JOIN lesson_term x ON x.tribe_id = p_tribe AND x.term = h.term
+         JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = x.lesson_id AND l.rejected_as IS NOT NULL
+         GROUP BY x.lesson_id ORDER BY min(h.holders), count(*) DESC, x.lesson_id DESC LIMIT p_by_terms)
         UNION ALL
         (SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.content_hash = p_hash AND l.believed)
         UNION ALL
@@ -75,6 +87,7 @@ BEGIN
             'tick', t.clock, 'at', clock_timestamp(), 'policy', t.policy, 'policy_version', t.policy_version,
             'role', (SELECT a.role FROM agent a
                      WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.revoked_at IS NULL),
+            'admitted_as', (SELECT l.admitted_as FROM lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = p_also[1]),
             'serving', path IS NOT NULL,
             'rare', coalesce(held || unheld, '{}'),
             'farthest', CASE WHEN cardinality(near.lesson_ids) >= p_near THEN near.distances[p_near] END,
@@ -97,7 +110,7 @@ BEGIN
     END IF;
     RETURN jsonb_build_object(
         'committed', true, 'replayed', true, 'reply', stored.reply,
-        'lesson', lesson_document_v1(p_tribe, (stored.reply ->> 'lesson_id')::uuid));
+        'lesson', lesson_for_v1(p_tribe, (stored.reply ->> 'lesson_id')::uuid, p_agent));
 END
 $$;
 
@@ -158,7 +171,7 @@ BEGIN
     LEFT JOIN lesson_vector v ON v.tribe_id = tribe AND v.space_id = space AND v.lesson_id = l.lesson_id
     WHERE l.tribe_id = tribe AND l.lesson_id = ANY (touched) AND l.lesson_id <> ALL (judged)
       AND l.lesson_id <> (p #>> '{lesson,lesson_id}')::uuid -- itself, when a stored lesson is being settled
-      AND (l.status IN ('active', 'pending', 'disputed') OR l.rejected_as IS NOT NULL)
+      AND (l.status IN ('active', 'pending', 'disputed') OR l.rejected_as IS NOT NULL AND l.status <> 'erased')
       AND (l.subject_key = p ->> 'subject_key'
            OR l.content_hash = decode(p ->> 'content_hash', 'hex')
            OR v.embedding IS NULL OR vector IS NULL
@@ -172,9 +185,9 @@ BEGIN
 END
 $$;
 
--- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role, since, released}]. `since`
--- is the tick at which it was kept, `released` tells that a curator let it in although the screen had held it back. They were admitted
--- when they were kept: an author who was revoked or made a reader since still counts as a writer for them.
+-- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role, since, released}]. `role`
+-- is the one that the author had when it came in, `since` the tick at which it was kept; `released` tells that a curator let it in
+-- although the screen had held it back.
 CREATE FUNCTION tributary.pending_lessons_v1(p_tribe uuid, p_limit integer) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT coalesce(json_agg(json_build_object(
@@ -182,11 +195,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
                   WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'pended'),
         'released', EXISTS (SELECT FROM lesson_event e
                             WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'quarantined'),
-        'lesson', row_to_json(n), 'role', CASE a.role WHEN 'curator' THEN 'curator' ELSE 'writer' END) ORDER BY n.learned_tick), '[]')
+        'lesson', row_to_json(n), 'role', l.admitted_as) ORDER BY n.learned_tick), '[]')
     FROM lesson_rows_v1(p_tribe, ARRAY(
              SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending'
              ORDER BY l.lesson_id LIMIT p_limit), latest_v1()) n
-    JOIN agent a ON a.tribe_id = p_tribe AND a.agent_id = n.agent_id
+    JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = n.lesson_id
 $$;
 
 -- The tribes that have pending lessons.
@@ -249,7 +262,7 @@ DECLARE
                                AND s.state = 'serving');
     -- kept unjudged, or held back by the screen: depends on no other lesson
     unconditional boolean := p #>> '{plan,confirm}' IS NULL
-        AND (p #>> '{plan,outcome}' = 'pending' OR p #>> '{plan,outcome}' = 'quarantined' AND p #> '{screening,reasons}' <> '[]');
+        AND (p #>> '{plan,outcome}' = 'pending' OR p #>> '{plan,outcome}' = 'quarantined' AND (p -> 'caught')::boolean);
     changed bigint := 0;
     fresh bigint := 0;
 BEGIN
@@ -271,6 +284,6 @@ BEGIN
            changed + fresh > 0 OR role <> p ->> 'role' OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
         RETURN jsonb_build_object('committed', false, 'serving', serving, 'changed', changed, 'fresh', fresh);
     END IF;
-    RETURN learn_apply_v1(p, opened.clock, opened.clock_at);
+    RETURN learn_apply_v1(p || jsonb_build_object('role', role), opened.clock, opened.clock_at);
 END
 $$;

@@ -64,18 +64,18 @@ BEGIN
 END
 $$;
 
--- An entry of the audit: who changed what besides learning, in the transaction that did it.
-CREATE FUNCTION tributary.note_v1(p_tribe uuid, p_actor uuid, p_action text, p_detail text) RETURNS void
-LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
-    INSERT INTO audit (tribe_id, audit_id, agent_id, action, code, detail)
-    VALUES (p_tribe, uuid7_v1(), p_actor, p_action, 'done', p_detail)
-$$;
-
 -- A UUID of version 7, which rises with time (RFC 9562, section 5.7); PostgreSQL makes them from version 18 on only.
 CREATE FUNCTION tributary.uuid7_v1() RETURNS uuid LANGUAGE sql VOLATILE AS $$
     SELECT encode(set_bit(set_bit(overlay(
         uuid_send(gen_random_uuid()) PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
         FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid
+$$;
+
+-- An entry of the audit: who changed what besides learning, in the transaction that did it.
+CREATE FUNCTION tributary.note_v1(p_tribe uuid, p_actor uuid, p_action text, p_detail text) RETURNS void
+LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
+    INSERT INTO audit (tribe_id, audit_id, agent_id, action, code, detail)
+    VALUES (p_tribe, uuid7_v1(), p_actor, p_action, 'done', p_detail)
 $$;
 
 -- An id as users see it.
@@ -161,7 +161,7 @@ BEGIN
         RAISE EXCEPTION 'a believed lesson says the very same words, for another time; only one of the two can be believed'
             USING ERRCODE = 'TB410';
     END IF;
-    UPDATE lesson SET status = p_status,
+    UPDATE lesson SET status = p_status, held = p_status = 'quarantined',
         activated_tick = CASE WHEN p_status = 'active' THEN p_tick END, activated_at = CASE WHEN p_status = 'active' THEN p_at END
     WHERE tribe_id = (p ->> 'tribe_id')::uuid AND lesson_id = (p #>> '{lesson,lesson_id}')::uuid AND status = p ->> 'stands';
     IF NOT FOUND THEN
@@ -184,13 +184,14 @@ DECLARE
 BEGIN
     INSERT INTO lesson (
         tribe_id, lesson_id, agent_id, kind, status, text, situation, subject, subject_key, tags, source_how, source_ref, evidence,
-        rationale, confidence, valid_from, valid_until, keep_until, content_hash, learned_tick, learned_at, activated_tick,
-        activated_at)
+        rationale, confidence, valid_from, valid_until, keep_until, content_hash, text_hash, admitted_as, held, learned_tick, learned_at,
+        activated_tick, activated_at)
     VALUES (
         tribe, (l ->> 'lesson_id')::uuid, (p ->> 'agent_id')::uuid, l ->> 'kind', p_status, l ->> 'text', l ->> 'situation',
         l ->> 'subject', p ->> 'subject_key', l -> 'tags', l ->> 'source_how', l ->> 'source_ref', l -> 'evidence', l ->> 'rationale',
         (l ->> 'confidence')::double precision, (l ->> 'valid_from')::timestamptz, (l ->> 'valid_until')::timestamptz,
-        (l ->> 'keep_until')::timestamptz, decode(p ->> 'content_hash', 'hex'), p_tick, p_at,
+        (l ->> 'keep_until')::timestamptz, decode(p ->> 'content_hash', 'hex'), decode(l ->> 'text_hash', 'hex'), p ->> 'role',
+        p_status = 'quarantined', p_tick, p_at,
         CASE WHEN active THEN p_tick END, CASE WHEN active THEN p_at END);
     IF p_status <> 'quarantined' THEN -- nothing may find it before a curator releases it
         PERFORM index_lesson_v1(p, active);
@@ -269,6 +270,8 @@ DECLARE
     resolved uuid := p #>> '{resolves,dispute_id}';
     cleared uuid[];
     held uuid[];
+    challenged uuid[];
+    joined uuid[] := '{}';
     confirms boolean;
     standing text; -- of the new lesson
     tick bigint := p_clock;
@@ -278,10 +281,13 @@ DECLARE
     about jsonb := jsonb_strip_nulls(jsonb_build_object('dispute', resolved, 'ending', ending));
     reply jsonb;
 BEGIN
-    IF stands IS NULL AND EXISTS (
-        SELECT FROM lesson l
-        WHERE l.tribe_id = tribe AND l.content_hash = decode(p ->> 'content_hash', 'hex') AND l.status = 'erased') THEN
+    IF EXISTS (SELECT FROM lesson l
+               WHERE l.tribe_id = tribe AND l.status = 'erased' AND l.text_hash = decode(p #>> '{lesson,text_hash}', 'hex')) THEN
         RAISE EXCEPTION 'a curator erased the very same words; they are not kept again' USING ERRCODE = 'TB410';
+    END IF;
+    IF stands IS NOT NULL AND NOT EXISTS (SELECT FROM lesson l
+                                          WHERE l.tribe_id = tribe AND l.lesson_id = new_id AND l.status = stands) THEN
+        RAISE EXCEPTION 'the lesson is not % any more', stands USING ERRCODE = 'TB410';
     END IF;
     confirms := known IS NOT NULL AND outcome <> 'unchanged' AND NOT EXISTS (
         SELECT FROM confirmation f WHERE f.tribe_id = tribe AND f.lesson_id = known AND f.agent_id = agent
@@ -313,14 +319,27 @@ BEGIN
             challenges := '{}';
         END IF;
     END IF;
+    -- only with what stays believed, and once for each pair
+    SELECT coalesce(array_agg(c.dispute_id), '{}'), coalesce(array_agg(c.about), '{}') INTO challenges, challenged
+    FROM unnest(challenges, uuids_v1(plan -> 'challenge')) AS c(dispute_id, about)
+    WHERE c.about <> ALL (supersede || retire || lapse) AND NOT EXISTS (
+        SELECT FROM dispute d JOIN dispute_about b USING (tribe_id, dispute_id)
+        WHERE d.tribe_id = tribe AND d.kind = 'unsure' AND d.state = 'open'
+          AND (d.lesson_id = known AND b.lesson_id = c.about OR d.lesson_id = c.about AND b.lesson_id = known));
+    IF known IS NOT NULL AND outcome = 'disputed' THEN
+        -- what joins a dispute brings what it contradicts along
+        joined := ARRAY(SELECT unnest(contradicts) EXCEPT SELECT b.lesson_id FROM dispute_about b JOIN dispute d USING (tribe_id, dispute_id)
+                        WHERE d.tribe_id = tribe AND d.lesson_id = known AND d.state = 'open');
+    END IF;
     IF known IS NULL AND standing IS DISTINCT FROM stands OR confirms OR resolved IS NOT NULL OR known IS NOT NULL AND stands IS NOT NULL
-       OR cardinality(lapse || retire || challenges) > 0 THEN
+       OR cardinality(lapse || retire || challenges || joined) > 0 THEN
         SELECT a.tick, a.at INTO tick, at FROM advance_v1(tribe) a;
         lapse := deactivate_v1(tribe, lapse, 'retired', NULL, tick, at);
         PERFORM record_v1(tribe, tick, at, actor, decision, 'retired', 'retired', lapse, '{"cause": "lapsed"}');
         retire := deactivate_v1(tribe, retire, 'retired', NULL, tick, at);
         PERFORM record_v1(tribe, tick, at, actor, decision, 'retired', 'retired', retire,
-                          about || jsonb_build_object('cause', 'dispute_accepted', 'lesson', known));
+                          about || jsonb_build_object('cause', CASE WHEN resolved IS NULL THEN 'contradicted' ELSE 'dispute_accepted' END,
+                                                      'lesson', known));
     END IF;
     IF confirms THEN
         INSERT INTO confirmation (tribe_id, lesson_id, agent_id, tick, at) VALUES (tribe, known, agent, tick, at);
@@ -350,7 +369,9 @@ BEGIN
                           about || jsonb_build_object('successor', new_id));
         PERFORM record_v1(tribe, tick, at, actor, decision, 'retired', 'retired', settle,
                           jsonb_build_object('cause', 'same_as_believed', 'lesson', new_id));
-        PERFORM make_rivals_v1(tribe, new_id, uuids_v1(plan -> 'rivals') || contradicts, tick);
+        PERFORM make_rivals_v1(tribe, new_id, uuids_v1(plan -> 'rivals') || contradicts || CASE
+            WHEN standing IN ('pending', 'quarantined') AND p ->> 'contests' IS NOT NULL -- to be remembered until it is settled
+            THEN ARRAY[(p ->> 'contests')::uuid] ELSE '{}' END, tick);
         IF outcome = 'disputed' THEN
             dispute := plan ->> 'dispute_id';
             PERFORM open_dispute_v1(tribe, dispute, 'conflict', new_id, contradicts, decision, (plan ->> 'precedent')::uuid, tick, at);
@@ -367,16 +388,31 @@ BEGIN
     END IF;
     IF (standing = 'active' OR known IS NOT NULL) AND cardinality(challenges) > 0 THEN
         PERFORM open_dispute_v1(tribe, c.dispute_id, 'unsure', coalesce(known, new_id), ARRAY[c.about], decision, NULL, tick, at)
-        FROM unnest(challenges, uuids_v1(plan -> 'challenge')) AS c(dispute_id, about);
-        PERFORM record_v1(tribe, tick, at, actor, decision, 'challenged', 'active', uuids_v1(plan -> 'challenge'), '{}');
+        FROM unnest(challenges, challenged) AS c(dispute_id, about);
+        PERFORM record_v1(tribe, tick, at, actor, decision, 'challenged', 'active', challenged, '{}');
+    END IF;
+    IF cardinality(joined) > 0 THEN
+        INSERT INTO dispute_about (tribe_id, lesson_id, dispute_id, since_tick)
+        SELECT tribe, j.lesson_id, d.dispute_id, tick
+        FROM (SELECT x.dispute_id FROM dispute x WHERE x.tribe_id = tribe AND x.lesson_id = known AND x.kind = 'conflict'
+              AND x.state = 'open' LIMIT 1) d, unnest(joined) AS j(lesson_id)
+        ON CONFLICT DO NOTHING;
+        PERFORM make_rivals_v1(tribe, known, joined, tick);
+        PERFORM record_v1(tribe, tick, at, actor, decision, 'challenged', 'active', joined, '{}');
     END IF;
     IF resolved IS NOT NULL THEN
         PERFORM close_dispute_v1(p, tick, at);
         PERFORM record_v1(tribe, tick, at, actor, decision, 'cleared', l.status, ARRAY[l.lesson_id], about)
         FROM lesson l WHERE l.tribe_id = tribe AND l.lesson_id = ANY (cleared);
+        -- what the curator saw: not what was found to contradict it only now
+        UPDATE lesson SET rejected_as = 'wrong' WHERE tribe_id = tribe AND lesson_id = ANY (supersede || retire) AND lesson_id IN (
+            SELECT b.lesson_id FROM dispute_about b WHERE b.tribe_id = tribe AND b.dispute_id = resolved);
+    END IF;
+    IF stands IS NOT NULL AND p ->> 'needs' IS NOT NULL AND plan -> 'overturn' <> '[]' THEN
+        PERFORM record_v1(tribe, tick, at, actor, decision, 'cleared', l.status, ARRAY[l.lesson_id], about || '{"cause": "overturned"}')
+        FROM lesson l WHERE l.tribe_id = tribe AND l.lesson_id = ANY (uuids_v1(plan -> 'overturn')) AND l.rejected_as IS NOT NULL;
         UPDATE lesson SET rejected_as = NULL
         WHERE tribe_id = tribe AND lesson_id = ANY (uuids_v1(plan -> 'overturn')) AND rejected_as IS NOT NULL;
-        UPDATE lesson SET rejected_as = 'wrong' WHERE tribe_id = tribe AND lesson_id = ANY (supersede || retire);
     END IF;
     IF cardinality(lapse || retire || supersede || settle) > 0 OR stands = 'disputed' THEN
         PERFORM settle_disputes_v1(tribe, lapse || retire || supersede || settle || new_id, tick, at);

@@ -46,9 +46,11 @@ $$;
 -- Ends a lesson for good: its author takes it back, or a curator retires it.
 --   p_cause    outdated, wrong or injection; the last is a curator's word alone. What a curator called wrong or an injection is
 --              not silently believed when it comes again
+--   p_index    what a held back lesson is to be found by (as learn_commit_v1 has it), when it is to be remembered
 --   p_reviews  for the review queue
 CREATE FUNCTION tributary.retire_v1(
-    p_tribe uuid, p_actor uuid, p_lesson uuid, p_cause text, p_reviews jsonb, p_key text, p_digest bytea) RETURNS jsonb
+    p_tribe uuid, p_actor uuid, p_lesson uuid, p_cause text, p_index jsonb, p_reviews jsonb, p_key text, p_digest bytea)
+RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 DECLARE
     entered record := enter_v1(p_tribe, p_actor, p_key, p_digest, 'writer');
@@ -69,8 +71,16 @@ BEGIN
         RAISE EXCEPTION 'only a curator may retire a lesson as an injection' USING ERRCODE = 'TB403';
     ELSIF l.status NOT IN ('active', 'pending', 'disputed', 'quarantined') THEN
         RAISE EXCEPTION 'the lesson is % already', l.status USING ERRCODE = 'TB410';
+    ELSIF entered.role <> 'curator' AND l.status = 'quarantined' THEN
+        RAISE EXCEPTION 'what is held back is a curator''s to retire' USING ERRCODE = 'TB403';
+    ELSIF entered.role <> 'curator' AND l.status IN ('pending', 'disputed') AND EXISTS (
+        SELECT FROM confirmation f WHERE f.tribe_id = p_tribe AND f.lesson_id = p_lesson) THEN
+        RAISE EXCEPTION 'other agents said the same; a curator may retire it' USING ERRCODE = 'TB410';
     END IF;
     SELECT a.tick, a.at INTO tick, at FROM advance_v1(p_tribe) a;
+    IF p_index IS NOT NULL THEN
+        PERFORM index_lesson_v1(p_index, false); -- so that the same is found when it comes again
+    END IF;
     UPDATE lesson SET
         status = 'retired',
         rejected_as = CASE WHEN entered.role = 'curator' AND p_cause <> 'outdated' THEN p_cause END,
@@ -96,6 +106,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp 
 DECLARE
     entered record := enter_v1(p_tribe, p_actor, p_key, p_digest, 'curator');
     said text;
+    hash bytea;
     gone uuid[];
     at timestamptz;
     tick bigint;
@@ -103,13 +114,14 @@ BEGIN
     IF entered.replay IS NOT NULL THEN
         RETURN entered.replay;
     END IF;
-    SELECT l.text INTO said FROM lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = p_lesson;
+    SELECT l.text, l.text_hash INTO said, hash FROM lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = p_lesson;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'no such lesson' USING ERRCODE = 'TB404';
     ELSIF said IS NULL THEN
         RAISE EXCEPTION 'the lesson is erased already' USING ERRCODE = 'TB410';
     END IF;
-    gone := ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.text = said ORDER BY l.lesson_id);
+    gone := ARRAY(SELECT l.lesson_id FROM lesson l
+                  WHERE l.tribe_id = p_tribe AND l.text IS NOT NULL AND (l.text = said OR l.text_hash = hash) ORDER BY l.lesson_id);
     SELECT a.tick, a.at INTO tick, at FROM advance_v1(p_tribe) a;
     UPDATE lesson SET
         status = 'erased', text = NULL, situation = NULL, subject = NULL, subject_key = NULL, tags = '{}', source_ref = NULL,
@@ -121,7 +133,8 @@ BEGIN
     DELETE FROM lesson_vector WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
     DELETE FROM lesson_term WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
     UPDATE decision SET draft = NULL
-    WHERE tribe_id = p_tribe AND draft IS NOT NULL AND (lesson_id = ANY (gone) OR draft ->> 'text' = said);
+    WHERE tribe_id = p_tribe AND draft IS NOT NULL AND (
+        lesson_id = ANY (gone) OR draft ->> 'text' = said OR decode(draft ->> 'text_hash', 'hex') = hash);
     UPDATE dispute d SET rationale = NULL
     WHERE d.tribe_id = p_tribe AND d.rationale IS NOT NULL AND (d.lesson_id = ANY (gone) OR EXISTS (
         SELECT FROM dispute_about b
@@ -172,10 +185,12 @@ BEGIN
         loses := about;
     END IF;
     SELECT a.tick, a.at INTO tick, at FROM advance_v1(tribe) a;
-    UPDATE lesson SET
-        status = 'retired', rejected_as = 'wrong',
-        deactivated_tick = CASE WHEN believed THEN tick END, deactivated_at = CASE WHEN believed THEN at END
-    WHERE tribe_id = tribe AND lesson_id = ANY (loses) AND status IN ('active', 'disputed');
+    WITH ended AS (
+        UPDATE lesson SET
+            status = 'retired', rejected_as = 'wrong',
+            deactivated_tick = CASE WHEN believed THEN tick END, deactivated_at = CASE WHEN believed THEN at END
+        WHERE tribe_id = tribe AND lesson_id = ANY (loses) AND status IN ('active', 'disputed') RETURNING lesson_id)
+    SELECT coalesce(array_agg(e.lesson_id ORDER BY e.lesson_id), '{}') INTO loses FROM ended e;
     PERFORM record_v1(tribe, tick, at, actor, NULL, 'retired', 'retired', loses, details || '{"cause": "rejected"}');
     IF d.kind = 'unsure' AND ending <> 'both_stand' THEN
         PERFORM make_rivals_v1(tribe, d.lesson_id, about, tick);

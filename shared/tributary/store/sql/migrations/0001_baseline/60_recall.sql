@@ -94,6 +94,7 @@ BEGIN
         SELECT coalesce(array_agg(l.lesson_id), '{}') INTO scope FROM lesson l
         WHERE l.tribe_id = p_tribe AND l.activated_tick <= moment.tick
           AND (l.deactivated_tick IS NULL OR l.deactivated_tick > moment.tick)
+          AND l.rejected_as IS DISTINCT FROM 'injection' -- what was believed once, but hijacks whoever reads it
           AND (p_kinds IS NULL OR l.kind = ANY (p_kinds))
           AND (p_subject_key IS NULL OR l.subject_key = p_subject_key)
           AND l.tags @> p_tags;
@@ -137,6 +138,7 @@ BEGIN
         UNION ALL
         SELECT s.lesson_id, s.place, NULL FROM others s JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = s.lesson_id
         WHERE l.activated_tick <= moment.tick AND (l.deactivated_tick IS NULL OR l.deactivated_tick > moment.tick)
+          AND l.rejected_as IS DISTINCT FROM 'injection'
           AND (p_kinds IS NULL OR l.kind = ANY (p_kinds))
           AND (p_subject_key IS NULL OR l.subject_key = p_subject_key)
           AND l.tags @> p_tags
@@ -196,10 +198,10 @@ END
 $$;
 
 -- A page of lessons, newest first, as they stood at a tick: those learned before (p_before_tick, p_before_id), standing so, and
--- none that stands as p_hide now.
+-- none that is held back now, where p_hide.
 CREATE FUNCTION tributary.list_lessons_v1(
-    p_tribe uuid, p_status text, p_hide text, p_limit integer, p_before_tick bigint, p_before_id uuid, p_tick bigint, p_instant timestamptz,
-    p_now timestamptz)
+    p_tribe uuid, p_status text, p_hide boolean, p_limit integer, p_before_tick bigint, p_before_id uuid, p_tick bigint,
+    p_instant timestamptz, p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -219,7 +221,7 @@ BEGIN
                ELSE (SELECT e.status FROM lesson_event e
                      WHERE e.tribe_id = p_tribe AND e.lesson_id = l.lesson_id AND e.tick <= moment.tick
                      ORDER BY e.tick DESC, e.seq DESC LIMIT 1) END)
-          AND l.status IS DISTINCT FROM p_hide
+          AND NOT (p_hide AND (l.held OR coalesce(l.rejected_as = 'injection', false)))
         ORDER BY l.learned_tick DESC, l.lesson_id DESC LIMIT p_limit + 1);
     RETURN (SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
@@ -238,6 +240,7 @@ BEGIN
     SELECT * INTO moment FROM resolve_v1(p_tribe, p_tick, p_instant, coalesce(p_now, clock_timestamp()));
     RETURN (SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled,
+        'held', l.held OR coalesce(l.rejected_as = 'injection', false), -- now, whichever moment was asked about
         'lesson', row_to_json(n), 'challenges', challenges_v1(p_tribe, ARRAY[p_lesson], moment.tick))
         FROM lesson l
         JOIN lesson_rows_v1(p_tribe, ARRAY[p_lesson], moment.tick) n USING (lesson_id)

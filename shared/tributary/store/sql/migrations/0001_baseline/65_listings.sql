@@ -5,7 +5,7 @@
 --   p_state    open, settled, or NULL for both
 --   p_lesson   only those that this lesson is a side of
 CREATE FUNCTION tributary.disputes_v1(
-    p_tribe uuid, p_kind text, p_state text, p_lesson uuid, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
+    p_tribe uuid, p_actor uuid, p_kind text, p_state text, p_lesson uuid, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -25,35 +25,34 @@ BEGIN
         ORDER BY d.opened_tick DESC, d.dispute_id DESC LIMIT p_limit + 1);
     RETURN json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
-        'disputes', (SELECT coalesce(json_agg(dispute_document_v1(p_tribe, o.id) ORDER BY o.place), '[]')
+        'disputes', (SELECT coalesce(json_agg(dispute_document_v1(p_tribe, o.id, p_actor) ORDER BY o.place), '[]')
                      FROM unnest(page[1:p_limit]) WITH ORDINALITY AS o(id, place)));
 END
 $$;
 
-CREATE FUNCTION tributary.dispute_document_v1(p_tribe uuid, p_dispute uuid) RETURNS json
+CREATE FUNCTION tributary.dispute_document_v1(p_tribe uuid, p_dispute uuid, p_actor uuid) RETURNS json
 LANGUAGE sql STABLE SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
         'dispute_id', d.dispute_id, 'kind', d.kind, 'state', d.state, 'opened_tick', d.opened_tick, 'opened_at', d.opened_at,
         'closed_tick', d.closed_tick, 'closed_at', d.closed_at, 'ending', d.ending, 'rationale', d.rationale,
         'closed_by', (SELECT a.name FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = d.closed_by),
         'decision_id', d.decision_id, 'precedent', d.precedent,
-        'contender', lesson_document_v1(p_tribe, d.lesson_id),
-        'about', (SELECT coalesce(json_agg(row_to_json(n) ORDER BY n.lesson_id), '[]')
-                  FROM lesson_rows_v1(p_tribe, ARRAY(SELECT b.lesson_id FROM dispute_about b
-                                                     WHERE b.tribe_id = p_tribe AND b.dispute_id = d.dispute_id), latest_v1()) n),
+        'contender', lesson_for_v1(p_tribe, d.lesson_id, p_actor),
+        'about', (SELECT coalesce(json_agg(lesson_for_v1(p_tribe, b.lesson_id, p_actor) ORDER BY b.lesson_id), '[]')
+                  FROM dispute_about b WHERE b.tribe_id = p_tribe AND b.dispute_id = d.dispute_id),
         'verdicts', (SELECT x.verdicts FROM decision x WHERE x.tribe_id = p_tribe AND x.decision_id = d.decision_id))
     FROM dispute d WHERE d.tribe_id = p_tribe AND d.dispute_id = p_dispute
 $$;
 
 -- One dispute; NULL when there is none such.
-CREATE FUNCTION tributary.dispute_v1(p_tribe uuid, p_dispute uuid) RETURNS json
+CREATE FUNCTION tributary.dispute_v1(p_tribe uuid, p_dispute uuid, p_actor uuid) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
-    SELECT dispute_document_v1(p_tribe, p_dispute)
+    SELECT dispute_document_v1(p_tribe, p_dispute, p_actor)
 $$;
 
 -- Lessons that are held back, each with the decision that did it.
 CREATE FUNCTION tributary.quarantine_v1(
-    p_tribe uuid, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
+    p_tribe uuid, p_actor uuid, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -62,6 +61,8 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
+    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
+                       'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(
         SELECT l.lesson_id FROM lesson l
@@ -74,7 +75,8 @@ BEGIN
             'lesson', row_to_json(n), 'decision_id', d.decision_id, 'screen', d.screening ->> 'screen',
             'reasons', d.screening -> 'reasons') ORDER BY array_position(page, n.lesson_id)), '[]'))
         FROM lesson_rows_v1(p_tribe, page[1:p_limit], latest_v1()) n
-        CROSS JOIN LATERAL (SELECT x.* FROM decision x WHERE x.tribe_id = p_tribe AND x.lesson_id = n.lesson_id
+        CROSS JOIN LATERAL (SELECT x.* FROM decision x
+                            WHERE x.tribe_id = p_tribe AND x.lesson_id = n.lesson_id AND x.outcome = 'quarantined'
                             ORDER BY x.tick DESC, x.decision_id DESC LIMIT 1) d);
 END
 $$;
@@ -92,7 +94,7 @@ $$;
 
 -- Decisions, of one lesson or of all.
 CREATE FUNCTION tributary.decisions_v1(
-    p_tribe uuid, p_lesson uuid, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
+    p_tribe uuid, p_actor uuid, p_lesson uuid, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -101,6 +103,8 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
+    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
+                       'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(
         SELECT d.decision_id FROM decision d
@@ -127,7 +131,7 @@ $$;
 
 -- Cases of the review queue: open, accepted, rejected, or all of them (NULL).
 CREATE FUNCTION tributary.reviews_v1(
-    p_tribe uuid, p_state text, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
+    p_tribe uuid, p_actor uuid, p_state text, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -136,6 +140,8 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
+    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
+                       'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(
         SELECT r.review_id FROM review r
@@ -154,12 +160,14 @@ END
 $$;
 
 -- The audit: refusals, and what curators changed besides beliefs. Ids rise with time, so a page begins after one of them.
-CREATE FUNCTION tributary.audit_v1(p_tribe uuid, p_limit integer, p_before_id uuid, p_now timestamptz)
+CREATE FUNCTION tributary.audit_v1(p_tribe uuid, p_actor uuid, p_limit integer, p_before_id uuid, p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
 DECLARE
     moment record;
     page uuid[];
 BEGIN
+    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
+                       'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(SELECT a.audit_id FROM audit a WHERE a.tribe_id = p_tribe AND (p_before_id IS NULL OR a.audit_id < p_before_id)
                   ORDER BY a.audit_id DESC LIMIT p_limit + 1);
