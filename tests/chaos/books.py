@@ -95,7 +95,7 @@ RULES: Mapping[str, LiteralString] = {
 }
 OTHER_TERMS = "a lesson with other terms than its own"
 BESIDE_THE_LEARN = frozenset({"audit", "pace", "token", "tribe_day", "usage"})
-"""Tables that are written outside of the gate, whatever becomes of the learn: refusals and how much was asked for."""
+"""Tables that are written outside of the gate, whatever becomes of the learn: refusals, uses of tokens, and what is counted."""
 
 
 def complaints(tribal: Tribal) -> set[str]:

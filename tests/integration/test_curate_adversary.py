@@ -397,7 +397,7 @@ def test_curator_who_was_made_a_reader_reads_no_listing_of_curators(tribal: Trib
     desk = tribal.memory.desk
     for listing in (desk.quarantine, desk.decisions, desk.reviews, desk.audit):
         with pytest.raises(Forbidden):
-            listing(stale)  # type: ignore[operator]  # one of the desk's listings
+            listing(stale)
 
 
 def test_curator_puts_a_tribe_right_whose_day_is_full(database_url: str) -> None:

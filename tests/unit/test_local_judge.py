@@ -390,15 +390,15 @@ def test_a_word_that_is_no_quantity_is_not_read_as_one(written: str) -> None:
 
 def test_the_accuracy_on_pairs_that_no_rule_was_tuned_on_keeps_its_floor() -> None:
     judged = judge_all([pair for pair in load_pairs() if pair.split == "test"])
-    assert len(judged) >= 150
-    assert accuracy(judged) >= 0.85
-    assert false_alarms(judged) <= 0.03
+    assert len(judged) >= 267
+    assert accuracy(judged) >= 0.94
+    assert false_alarms(judged) <= 0.01
     assert sum(j.answer == "unsure" for j in judged) <= 0.10 * len(judged)
 
 
 _WORDS = (
     "the relay must not never fail fails before after then until without if unless 5 30s 2 GB eu-west-1 prod x=1 X-A: true "
-    "first only at least most is are enabled off turn on and or , . ; a half of an per minute"
+    "first only except outside (in for example) at least most is are enabled off turn on and or , . ; a half of an per minute"
 ).split(" ")
 
 

@@ -9,7 +9,10 @@ from tributary.models.judges.quantities import Quantity
 from tributary.models.judges.sorts import Sort
 
 CLAUSES_A_SENTENCE = 1000
-"""By so much the numbers of one sentence's clauses are apart from the next one's."""
+"""By so much the numbers of one sentence's clauses, and phrases, are apart from the next one's."""
+
+EXCEPT, ONLY, OUTSIDE = "EXCEPT", "ONLY", "outside"
+"""The marks of what takes a part out and of what leaves a part only, and the word that may do either."""
 
 
 class Role(Enum):

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tributary.models.judges.claim import Role
-from tributary.models.judges.grammar import COPULAS, MODAL_MARKS, PARTICIPLES
+from tributary.models.judges.claim import EXCEPT, OUTSIDE, Role
+from tributary.models.judges.grammar import ARTICLES, COPULAS, MODAL_MARKS, PARTICIPLES, PREPOSITIONS
 from tributary.models.judges.predicate import first_word, instructs, pivot_of
 from tributary.models.judges.sorts import Sort, Token
 from tributary.models.judges.words import NEGATING, NOUNISH, VERBS, stem
 
-_CONDITION_MARKS = frozenset({"IF", "UNLESS", "WITHOUT", "UNTIL"})
-_ASIDE_MARKS = frozenset({"BECAUSE", "ELSE", "INSTEAD"})
+_CONDITION_MARKS = frozenset({"IF", "UNLESS", "WITHOUT", "UNTIL", EXCEPT})
+_ASIDE_MARKS = frozenset({"BECAUSE", "ELSE", "INSTEAD", "ASIDE"})
 _LEAST_RELATIVE = 3
+_PLAIN_VERBS = VERBS - NOUNISH
 _RELATIVES = ("that", "who")
-_NEGATING_MARKS = frozenset({"UNLESS", "WITHOUT", "INSTEAD"})
+_NEGATING_MARKS = frozenset({"UNLESS", "WITHOUT", "INSTEAD", EXCEPT})
 
 
 @dataclass(slots=True)
@@ -104,7 +105,11 @@ def _resumes(tokens: Sequence[Token], current: Clause, clauses: list[Clause], at
     """Tells the predicate of "load tests before a release | are optional", whose subject stands before the condition."""
     if not _may_resume(tokens, current, at):
         return False
-    if tokens[current.start].surface not in ("BEFORE", "AFTER", "WITHOUT", *_RELATIVES) or not clauses or at < current.start + 2:
+    if (
+        tokens[current.start].surface not in ("BEFORE", "AFTER", "WITHOUT", EXCEPT, *_RELATIVES)
+        or not clauses
+        or at < current.start + 2
+    ):
         return False
     main = clauses[-1]
     first = first_word(tokens, main.start, main.end)
@@ -119,20 +124,36 @@ def _may_resume(tokens: Sequence[Token], current: Clause, at: int) -> bool:
         # "that fail | are not retried", but "that shows no errors"
         predicated = at + 1 < len(tokens) and (tokens[at + 1].surface.endswith("ed") or tokens[at + 1].surface in PARTICIPLES)
         return opener == "WITHOUT" or (opener in _RELATIVES and predicated)
+    if opener == "WITHOUT" and _goes_on(tokens, at):
+        return True
     if opener in _RELATIVES and at >= current.start + _LEAST_RELATIVE and token.sort is Sort.WORD:
         return stem(token.surface) in VERBS and token.surface.endswith("s") and tokens[at - 1].surface != "NOT"
     return token.surface in COPULAS or (token.sort is Sort.MARK and token.surface in MODAL_MARKS)
 
 
+def _goes_on(tokens: Sequence[Token], at: int) -> bool:
+    """Tells the verb of "rows without an owner | go to the archive"."""
+    token, previous, following = tokens[at], tokens[at - 1], tokens[at + 1] if at + 1 < len(tokens) else None
+    if token.sort is not Sort.WORD or stem(token.surface) not in _PLAIN_VERBS or previous.weight <= 0 or token.ends:
+        return False
+    bare = not token.surface.endswith(("ed", "ing")) and not previous.ends
+    return bare and following is not None and (following.surface in PREPOSITIONS or following.surface in ARTICLES)
+
+
 def _begins(tokens: Sequence[Token], current: Clause, at: int) -> bool:
     """Tells the main clause of "without a tag | the pipeline fails" and of "a missing index | makes the query slow"."""
-    if current.start or current.kind is Role.VALUE or tokens[0].surface not in ("WITHOUT", "BECAUSE") or at < 2:
+    if current.start or current.kind is Role.VALUE or not _leads(tokens[0]) or at < 2:
         return False
     token, previous = tokens[at], tokens[at - 1]
     if previous.weight <= 0 or previous.ends:
         return False
     verb = token.sort is Sort.WORD and stem(token.surface) in VERBS and token.surface.endswith("s")
     return verb or token.surface in COPULAS or token.surface in ("a", "an", "the")
+
+
+def _leads(token: Token) -> bool:
+    """Tells what may stand at the head of a sentence without a comma behind its phrase."""
+    return token.surface in ("WITHOUT", "BECAUSE", EXCEPT) or token.key == OUTSIDE
 
 
 def _bare(tokens: Sequence[Token], at: int) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tributary.models.judges.alike import like
 from tributary.models.judges.claim import CLAUSES_A_SENTENCE, Claim, Item, Role
 from tributary.models.judges.matching import Matching, weight_of
+from tributary.models.judges.qualifiers import excepted
 from tributary.models.judges.words import NEGATING, VERBS, concept_of, stem
 
 _MAIN = frozenset({Role.SUBJECT, Role.PREDICATE, Role.VALUE, Role.SCOPE, Role.ASIDE})
@@ -48,6 +49,7 @@ def polarity(old: Claim, new: Claim, matching: Matching, denials: Sequence[Item]
     need = old.need * new.need < 0 or (old.need + new.need < 0 and old.need * new.need == 0)
     asserted = main.opposed ^ (need or _does_without(old, new, matching)) ^ _fails_without(old, new, matching)
     asserted ^= bounds_differ(matching) or _needs_more(old, new, matching)
+    asserted ^= excepted(matching)
     return Polarity(
         opposed=asserted != condition.opposed and not main.mixed and not condition.mixed,
         equal=asserted == condition.opposed and not main.mixed and not condition.mixed,

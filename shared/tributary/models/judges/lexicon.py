@@ -288,6 +288,12 @@ preproduction:preproduction pre-production:preproduction pre-prod:preproduction 
 """.split()
 )
 
+# What opens a narrowing in a bracket.
+NARROWING = frozenset(
+    "for in at on from with within under between across inside outside only unless except excluding without if when while during "
+    "until before after apart".split()
+)
+
 _DAYS = (
     "monday tuesday wednesday thursday friday saturday sunday weekday weekend january february april june july august "
     "september october november december maymonth"

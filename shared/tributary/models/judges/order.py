@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tributary.models.judges.claim import Order
 from tributary.models.judges.sorts import Sort, Token
 
-_ENDS = frozenset({"IF", "UNLESS", "BECAUSE", "ELSE", "INSTEAD"})
+_ENDS = frozenset({"IF", "UNLESS", "BECAUSE", "ELSE", "INSTEAD", "EXCEPT"})
 _LATER = frozenset({"second", "last", "next"})
 _LEAST_WEIGHT = 0.5
 

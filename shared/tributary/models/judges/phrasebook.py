@@ -5,7 +5,7 @@ from __future__ import annotations
 # Words <= the phrases (case-folded, contractions opened) that become them; "-" is nothing. An indented line goes on.
 # Words in capitals are marks of logic:
 #   NOT  NEED  OPTIONAL  MAY  IF  UNLESS  WITHOUT  UNTIL  BEFORE  AFTER  THEN  FIRST  BECAUSE  ELSE  ONLY  ANYONE  INSTEAD
-#   BOUND-UP (at least)  BOUND-DOWN (at most)
+#   EXCEPT (other than)  ASIDE (an example, an explanation)  BOUND-UP (at least)  BOUND-DOWN (at most)
 # The longest phrase that begins at a word wins.
 PHRASES = """
 NOT <= no longer | not yet | not any more | not anymore | under no circumstances | must not | must never | should
@@ -23,7 +23,10 @@ OPTIONAL <= no need to | no need for | not need to | not needed | not need | nee
     mandatory | not obligatory | not compulsory | not essential | unnecessary | optional | can be omitted | can be
     skipped | may be omitted | may be skipped | exempt from | exempted from
 NEED be <= have to be | has to be | had to be | needs to be | need to be | is to be | are to be
-- <= make sure that | make sure | ensure that | ensure | for example | for instance | in fact | note that | be
+ASIDE <= for example | for instance | e.g | e.g. | as agreed | as decided | as described | as documented | as noted |
+    as mentioned | in other words | that is to say
+- <= make sure that | make sure | ensure that | ensure | in fact | in general | in principle | in
+    practice | in short | as a rule | of course | by the way | at the moment | at present | for now | from now on | note that | be
     careful | keep in mind | remember to | remember that | please
 NOT use <= stop using
 MAY <= possible | possible to | allowed | permitted | acceptable | it is safe to | is safe to | safe to | is safe |
@@ -74,9 +77,27 @@ fails <= stops working | stopped working | does not work
 fail <= stop working | not work | not working
 NOT present <= missing | absent
 NOT set <= unset | undefined
-UNLESS <= unless | except when | except if
+UNLESS <= unless | except when | except if | except while | except where | except
+    during | but not if | but not when | but not while | but not during
+UNLESS <= outside
+from outside <= from outside
+EXCEPT <= except | except for | excepting | excluding | apart from | aside from | other than | with the exception of |
+    save for | barring
+EXCEPT the <= but not the
+EXCEPT in <= but not in
+EXCEPT on <= but not on
+EXCEPT at <= but not at
+EXCEPT for <= but not for
+EXCEPT from <= but not from
+EXCEPT to <= but not to
+EXCEPT between <= but not between
+EXCEPT across <= but not across
+EXCEPT with <= but not with
+EXCEPT within <= but not within
+EXCEPT under <= but not under
+ONLY IF <= only if | only when | only while | only during
 IF NOT <= if not
-IF <= if | when | whenever | while | during | as long as | in case of | in case | only if | only when | provided
+IF <= if | when | whenever | while | during | as long as | in case of | in case | provided
     that
 WITHOUT <= that lack | which lack | who lack | that lacks | that have no | which have no | who have no | that has no | that do
     not have | that does not have
@@ -91,15 +112,17 @@ UNTIL <= until | till
 FIRST <= first
 BECAUSE <= because of | because | since | so that | so | in order to | due to | thanks to | which
 since the <= since the
+from <= as of
 BECAUSE NOT <= to avoid
 ELSE <= otherwise | or else
 ONLY <= nobody except | nobody but | no one except | no one but | none except | none but | nobody other than | no one
     other than | only | solely | exclusively by
+ONLY MAY <= alone can | alone may
 ANYONE <= any | anyone | anybody | everyone | everybody | all users
 INSTEAD <= instead of | rather than | in place of
 over <= over
 deploy <= roll out | rolls out | rolled out | rolling out
-revert <= roll back | rolls back | rolled back | rolling back
+revert <= rollback | rollbacks | roll back | rolls back | rolled back | rolling back
 migration <= schema change | schema migration | schema changes
 timeout <= cut off | time out | timed out | timing out | time limit
 timeouts <= cuts off | times out
@@ -176,7 +199,7 @@ ttl <= time to live
 latency <= response time | response times
 dead-letter queue <= dead letter queue | dlq
 pullrequest <= pull request | pull requests | merge request
-az <= availability zone
+az <= availability zone | availability zones
 sso <= single sign on
 mfa <= two factor | multi factor
 outdated <= out of date

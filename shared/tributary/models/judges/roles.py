@@ -13,6 +13,7 @@ from tributary.models.judges.sorts import Sort, Token
 from tributary.models.judges.words import ABBREVIATED, ATTRIBUTES, CHOOSING, IMPERATIVES, VERBS, concept_of, stem
 
 _COUNTS = 0.5
+_NOMINAL = ("ing", "tion", "sion", "sure")
 _OWN = concept_of("own").key
 
 
@@ -55,7 +56,7 @@ def _named(tokens: Sequence[Token], start: int, pivot: int) -> frozenset[int]:
         return frozenset()
     word = tokens[spoken[-1]]
     plural = word.surface.endswith("s") and tokens[pivot].surface not in ("is", "was", "has", "does")
-    bare = len(spoken) == 1 and spoken[0] == start and not plural
+    bare = len(spoken) == 1 and spoken[0] == start and not plural and not word.surface.endswith(_NOMINAL)
     return frozenset({spoken[-1]}) if bare or word.weight < _COUNTS else frozenset()
 
 

@@ -98,7 +98,7 @@ def _items(
                 quantity=token.quantity,
                 named=token.named,
                 opener=openers[at][0],
-                phrase=place + openers[at][1],
+                phrase=number * CLAUSES_A_SENTENCE + openers[at][1],
             )
         )
         bound = 0

@@ -30,8 +30,10 @@ from tributary.models.judges.contrast import (
     rules_out,
 )
 from tributary.models.judges.matching import match, weight_of
+from tributary.models.judges.qualifiers import Qualifier, excepted, only_one_restricts, qualifiers
 from tributary.models.judges.side import (
     Side,
+    situations_alike,
     situations_differ_by_a_name,
     situations_meet,
     situations_name_others,
@@ -68,6 +70,7 @@ OPPOSITE = "the opposite is said"
 BOUND = "the bound points the other way"
 OTHERS = "only the one, against another"
 ANYONE = "only some, against anyone"
+EXCEPTION = "one makes an exception of what the other says in general"
 RULED_OUT = "what the one claims is ruled out by the other"
 
 
@@ -136,6 +139,9 @@ class _Comparison:
         self.besides = min(
             _beside(left_old, [a for a, _ in self.matching.pairs]), _beside(left_new, [b for _, b in self.matching.pairs])
         )
+        shared = {a.key for a, _ in self.matching.pairs}
+        self.unknown_old = _unknown(self.matching.old, new.context - shared, {r.old.place for r in placed})
+        self.unknown_new = _unknown(self.matching.new, old.context - shared, {r.new.place for r in placed})
         # A leftover that the other lesson's situation speaks of is half common.
         self.left_old = [item for item in left_old if item.key not in new.context]
         self.left_new = [item for item in left_new if item.key not in old.context]
@@ -170,7 +176,13 @@ class _Comparison:
             return _unrelated(0.88, elsewhere)
         signs = polarity(self.old.claim, self.new.claim, self.matching, self.denials)
         contrast = self._contrast(signs)
-        return self._conflict(contrast) if contrast else self._agreement(signs)
+        if contrast:
+            return self._conflict(contrast)
+        found = self._qualifiers()
+        narrowing = self._narrowing(found)
+        if narrowing and signs.equal and (exception := self._exception(found)):
+            return exception
+        return _unrelated(0.7, narrowing) if narrowing else self._agreement(signs)
 
     # ---- another subject, attribute or condition
 
@@ -246,14 +258,42 @@ class _Comparison:
         """Tells whether enough is common to speak of one thing: "use 4 workers" and "use 8" need a common situation."""
         if self.matched >= LEAST_SHARED:
             return True
-        old, new = self.old.context, self.new.context
-        return self.topic >= NEARLY_EQUAL and self.matched >= LITTLE_SHARED and bool(old and new) and (old <= new or new <= old)
+        return self.topic >= NEARLY_EQUAL and self.matched >= LITTLE_SHARED and situations_alike(self.old, self.new)
 
     def _situations_allow(self) -> bool:
         """Tells whether an instruction of the one situation can contradict one of the other; facts always can."""
         if not (self.old.claim.imperative or self.new.claim.imperative):
             return True
         return situations_meet(self.old, self.new) or self.matched >= STANDS_ALONE
+
+    # ---- the one narrower than the other
+
+    def _qualifiers(self) -> tuple[list[Qualifier], list[Qualifier]]:
+        old, new = self.old.claim, self.new.claim
+        return (
+            qualifiers(old, new, self.unknown_old, [a for a, _ in self.matching.pairs]),
+            qualifiers(new, old, self.unknown_new, [b for _, b in self.matching.pairs]),
+        )
+
+    def _narrowing(self, qualifying: Sequence[Sequence[Qualifier]]) -> str:
+        """Returns what only one of them is restricted to, or ''."""
+        if found := next((one for side in qualifying for one in side), None):
+            return f"only one speaks of {cut(found.surface)}"
+        if excepted(self.matching):
+            return "what one excepts, the other speaks of"
+        return "only one says only" if only_one_restricts(self.old.claim, self.new.claim, self.matching) else ""
+
+    def _exception(self, qualifying: Sequence[Sequence[Qualifier]]) -> Finding | None:
+        """Returns the conflict of what one says in general and the other with an exception, if all else is shared."""
+        for found, left, general in zip(qualifying, (self.left_old, self.left_new), (self.left_new, self.left_old), strict=True):
+            apart = {item.place for one in found if one.excepts for item in one.items}
+            beside = weight_of(item for item in left if item.place not in apart)
+            topic = self.matched / (self.matched + beside + weight_of(general))
+            if not apart or self.others or self.values or max(beside, weight_of(general)) >= MOST_BESIDES:
+                continue
+            if topic >= CONFLICT_FROM and self._shares_a_subject() and self._situations_allow():
+                return Finding(kind=VerdictKind.CONFLICTS, confidence=min(0.95, 0.5 + 0.35 * topic), reason=EXCEPTION)
+        return None
 
     # ---- the same, or side by side
 
@@ -279,6 +319,11 @@ class _Comparison:
         beyond = _by_sentence(self.left_new)
         shared = _by_sentence(b for _, b in self.matching.pairs)
         return any(weight >= MOST_BEYOND and weight > 1.5 * shared.get(sentence, 0.0) for sentence, weight in beyond.items())
+
+
+def _unknown(left: Sequence[Item], context: frozenset[str], placed: set[int]) -> list[Item]:
+    """Returns the leftovers that the other lesson's situation does not give, nor anything in their place."""
+    return [item for item in left if item.key not in context and item.place not in placed]
 
 
 def _beside(left: Sequence[Item], shared: Sequence[Item]) -> float:

@@ -18,6 +18,7 @@ from tributary.models.judges.words import VERBS, concept_of, stem
 _NAMING = frozenset({Sort.NAME, Sort.ADDRESS, Sort.PATH, Sort.CHANNEL})
 _LEAST_TELLING = 0.5
 _LEAST_SHARED = 0.34
+_NEARLY_SHARED = 0.6
 _ENOUGH_TO_STAND_ALONE = 4
 
 
@@ -65,6 +66,12 @@ def situations_meet(old: Side, new: Side) -> bool:
     if not old.context or not new.context:
         return True
     return len(old.context & new.context) >= _LEAST_SHARED * min(len(old.context), len(new.context))
+
+
+def situations_alike(old: Side, new: Side) -> bool:
+    """Tells whether both situations say something, and the shorter of them hardly anything that the longer does not."""
+    shared, shorter = len(old.context & new.context), min(len(old.context), len(new.context))
+    return bool(shorter) and (shared == shorter or (shared > 1 and shared >= _NEARLY_SHARED * shorter))
 
 
 def situations_name_others(old: Side, new: Side) -> bool:

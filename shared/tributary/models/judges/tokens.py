@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tributary.models.judges import lexicon
 from tributary.models.judges.chunks import Chunk, chunks_of
+from tributary.models.judges.claim import EXCEPT, ONLY
 from tributary.models.judges.grammar import NOUN_OPENERS
 from tributary.models.judges.phrases import with_phrases
 from tributary.models.judges.quantities import FREQUENCIES, UNITS, Quantity, quantity_at
@@ -16,6 +17,8 @@ from tributary.models.judges.words import ABBREVIATED, GENERIC, IMPERATIVES, KIN
 
 TOKENS_PER_TEXT = 400
 _COUNTS = 0.5
+_LONGEST_GENUS = 5
+_ALL = frozenset({"all", "every", "each"})
 _SHORT = 3
 _EACH = frozenset({"a", "an", *FREQUENCIES})
 _PLURAL_NAME = re.compile(r"\ds$")
@@ -26,7 +29,9 @@ _PLACES = frozenset({"under", "above", "below", "past", "beyond"})
 
 def tokens_of(text: str) -> list[Token]:
     """Returns the tokens of `text` in order, at most TOKENS_PER_TEXT."""
-    return list(_with_rates(_with_bounds(_with_names(_tokens(with_phrases(chunks_of(text)))[:TOKENS_PER_TEXT]))))
+    return list(
+        _with_rates(_with_bounds(_with_exceptions(_with_names(_tokens(with_phrases(chunks_of(text)))[:TOKENS_PER_TEXT]))))
+    )
 
 
 def _tokens(chunks: list[Chunk]) -> list[Token]:
@@ -105,6 +110,27 @@ def _is_name(tokens: list[Token], at: int) -> bool:
     first = at == 1 or (at == 2 and tokens[0].sort is Sort.MARK) or tokens[at - 2].ends == "."
     ordered = previous.surface in IMPERATIVES and first
     return ordered or (previous.surface in NOUN_OPENERS and not previous.ends)
+
+
+def _with_exceptions(tokens: list[Token]) -> list[Token]:
+    """Turns "no service except billing may" into "only billing may", and "all but one" into "all except one"."""
+    for at, token in enumerate(tokens):
+        if (
+            token.surface == "but"
+            and at
+            and not tokens[at - 1].ends
+            and any(t.surface in _ALL for t in tokens[max(0, at - 3) : at])
+        ):
+            tokens[at] = replace(token, surface=EXCEPT, key=EXCEPT, sort=Sort.MARK)
+        if token.surface != "NOT" or token.sort is not Sort.MARK or (at and not tokens[at - 1].ends):
+            continue
+        for ahead in range(at + 1, min(at + _LONGEST_GENUS, len(tokens))):
+            other = tokens[ahead]
+            if other.surface == EXCEPT and other.sort is Sort.MARK:
+                return [*tokens[:at], replace(other, surface=ONLY, key=ONLY), *tokens[ahead + 1 :]]
+            if other.ends or other.sort is Sort.MARK:
+                break
+    return tokens
 
 
 def _with_bounds(tokens: list[Token]) -> list[Token]:

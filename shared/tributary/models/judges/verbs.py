@@ -89,7 +89,9 @@ signing:sign said:say paid:pay busy:busy bus:bus buses:bus aliases:alias dns:dns
 unless:unless this:this does:do goes:go is:is has:have was:was entries:entry responses:response response:response
 certification:certification permission:permission permissions:permission version:version versions:version
 session:session sessions:session extension:extension extensions:extension region:region regions:region
-signature:sign signatures:sign renewal:renew
+signature:sign signatures:sign renewal:renew submission:submit resubmission:resubmit transmission:transmit
+conversion:convert suspension:suspend revocation:revoke resumption:resume verification:verify cancellation:cancel
+recovery:recover classification:classify erasure:erase rebuilt:rebuild rewritten:rewrite
 partition:partition partitions:partition production:production function:function functions:function
 """.split()
 )
