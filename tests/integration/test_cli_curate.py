@@ -89,7 +89,10 @@ def test_what_a_writer_disputes_is_found_shown_accepted_and_recalled(desk: Desk)
     settled = desk.json("curator", "curate", "disputes", "--all")["disputes"]
     assert [(one["id"], one["ending"], one["closed_by"]) for one in settled] == [(dispute, "accepted", "curator")]
     audited = desk.json("curator", "curate", "audit")["entries"]
-    assert [(one["agent"], one["action"], one["code"]) for one in audited] == [("writer", "accept_dispute", "forbidden")]
+    assert [(one["agent"], one["action"], one["code"]) for one in audited] == [
+        ("curator", "accepted", "done"),
+        ("writer", "accept_dispute", "forbidden"),
+    ]
 
 
 def test_what_came_into_a_dispute_since_it_was_shown_is_not_decided_along(desk: Desk) -> None:
