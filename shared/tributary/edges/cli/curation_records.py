@@ -155,7 +155,7 @@ def audit(context: typer.Context, limit: Limit = 20, before: Before = None, as_j
         return
     columns = (("when", "left"), ("agent", "left"), ("action", "left"), ("result", "left"), ("detail", "left"))
     rows = [
-        (moment(one.at), shown(one.agent or "unknown"), shown(one.action), shown(one.code), shown(one.detail))
+        (moment(one.at), shown(one.agent or "(no agent)"), shown(one.action), shown(one.code), shown(one.detail))
         for one in page.items
     ]
     output.table(columns, rows)

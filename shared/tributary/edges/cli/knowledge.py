@@ -279,4 +279,4 @@ def _text(given: str) -> str:
 
 
 def _evidence(given: list[str] | None) -> list[dict[str, object]]:
-    return [{"type": type_, "ref": where} for type_, where in pairs(given, "--evidence")]
+    return [{"type": type_, "ref": where} for type_, where in pairs(given, "--evidence", "TYPE=REF")]

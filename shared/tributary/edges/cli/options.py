@@ -53,13 +53,13 @@ class RoleName(StrEnum):
     CURATOR = "curator"
 
 
-def pairs(given: Sequence[str] | None, option: str) -> list[tuple[str, str]]:
-    """Returns KEY=VALUE words as pairs; raises a usage error for a word that is none."""
+def pairs(given: Sequence[str] | None, option: str, form: str = "KEY=VALUE") -> list[tuple[str, str]]:
+    """Returns words such as KEY=VALUE as pairs; raises a usage error that names the form for a word that is none."""
     found = []
     for word in given or ():
         key, equals, value = word.partition("=")
         if not (key and equals and value):
-            raise typer.BadParameter(f"'{word}' must look like KEY=VALUE", param_hint=option)
+            raise typer.BadParameter(f"'{word}' must look like {form}", param_hint=option)
         found.append((key, value))
     return found
 
