@@ -8,8 +8,9 @@ from datetime import datetime
 
 from tests.history.history import History
 from tests.history.model import ERASED
-from tests.history.replay import Replay, said_by_decision
+from tests.history.replay import Replay
 from tests.history.replies import replies
+from tests.history.said import said_by_decision
 from tests.history.state import as_of, state
 from tests.history.tables import Tables
 from tests.history.violations import Rule, Violation

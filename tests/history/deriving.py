@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from tests.history.model import ACTIVE, DISPUTED, Model, Quarrel, Standing
+from tests.history.model import ACTIVE, DISPUTED, ERASED, PENDING, QUARANTINED, Model, Quarrel, Standing
 from tests.history.tables import Row
 from tributary.core.agent import Principal
 from tributary.core.curation import Ending, Rejection
 from tributary.core.decision import Outcome, Verdict, VerdictKind
 from tributary.core.lesson import Draft, How, Instant, Kind, Lesson, Source, Status
+from tributary.core.normal import content_hash
 from tributary.core.outcome import Asked, Candidate, Judged, Plan, plan_outcome
 from tributary.core.policy import Policy
 
 Event = tuple[str, UUID]
+BY_RECORD = "rejected_before"
+"""Why it is held back, when a curator called the same an injection before."""
+OVERTURNED = "overturned"
+"""The cause for which a lesson is cleared of what a curator said of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,20 +49,38 @@ class Case:
         named: UUID = self.decision["lesson_id"]
         return None if named == self.lesson_id else named
 
+    @property
+    def released(self) -> bool:
+        """Tells whether a curator lets a held back lesson in: nobody else decides about one."""
+        return self.stands == QUARANTINED
+
+    @property
+    def caught(self) -> bool:
+        """Tells whether the screen caught it. By record it is held back for what a curator said of the same."""
+        return bool(set(self.decision["screening"]["reasons"]) - {BY_RECORD})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Effects:
-    """What a plan does at its tick. `contradicts` is what a new dispute is about, None when there is none."""
+    """What a plan does at its tick.
+
+    contradicts  what a new dispute is about, None when there is none
+    joined       what comes into the dispute that was joined
+    cleared      what a curator found not to contradict the lesson
+    overturned   what a curator had rejected, and now let in
+    """
 
     outcome: str
     events: Counter[Event]
     standing: str | None
     contradicts: frozenset[UUID] | None
+    joined: frozenset[UUID]
     challenged: tuple[UUID, ...]
     plan: Plan
     superseded: frozenset[UUID]
     retired: frozenset[UUID]
     cleared: frozenset[UUID]
+    overturned: frozenset[UUID]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +90,7 @@ class Deriver:
     model: Model
     rows: Mapping[UUID, Row]
     drafts: Mapping[UUID, Draft]
+    secret: bytes
 
     def effects(self, case: Case, writer: Principal, policy: Policy, at: Sequence[datetime]) -> list[Effects]:
         """Returns what may have come of it: one for each of the instants at which the plan may have been made, if they differ."""
@@ -90,16 +114,22 @@ class Deriver:
         ]
 
     def _plan(self, case: Case, writer: Principal, policy: Policy, judged: Sequence[Judged], at: datetime) -> Plan:
-        if case.decision["screening"]["reasons"]:
+        if case.caught and not self._believed_already(case):
             return Plan(outcome=Outcome.QUARANTINED, reason="held back by the screen")
         if case.decision["outcome"] == Outcome.PENDING and case.known is None:
             return Plan(outcome=Outcome.PENDING, reason="kept unjudged")
-        asked = Asked(ending=case.ending, contests=case.contests)
+        asked = Asked(ending=case.ending, contests=case.contests, released=case.released, stored=case.stands is not None)
         return plan_outcome(case.draft, writer, policy, judged, at=at, asked=asked)
+
+    def _believed_already(self, case: Case) -> bool:
+        """Tells whether the very same words were believed when it was read: then the screen's catch is passed over."""
+        equal = content_hash(case.draft, secret=self.secret)
+        seen = case.decision["candidates"]
+        return any(one["status"] == ACTIVE and bytes(self.rows[one["lesson_id"]]["content_hash"]) == equal for one in seen)
 
     def _candidate(self, lesson_id: UUID, similarity: float | None, writer: UUID) -> Candidate:
         standing = self.model.lessons[lesson_id]
-        rejected = standing.rejected_as
+        rejected = None if standing.status == ERASED else standing.rejected_as
         return Candidate(
             lesson=self.lesson(standing),
             similarity=None if similarity is None else float(similarity),
@@ -135,7 +165,7 @@ class Deriver:
             superseded_by=None,
             content_hash=bytes(row["content_hash"]),
             confirmations=len(standing.confirmed),
-            contradictions=0,
+            contradictions=self.model.contradictions_at(standing.lesson_id, self.model.now),
             last_confirmed_at=row["learned_at"],  # no history lasts long enough for a lesson to wither
         )
 
@@ -161,6 +191,10 @@ class Deriver:
             elif held:
                 outcome = standing = DISPUTED
                 supersede, contradicts, settle, challenge = set(), set(held), (), ()
+        ends = supersede.union(plan.retire, plan.lapse)
+        challenge = tuple(one for one in challenge if one not in ends and (known is None or not model.doubted(known, one)))
+        joined = frozenset(contradicts - model.disputed_by(known)) if known is not None and outcome == DISPUTED else frozenset()
+        overturned = self._overturned(case, plan)
         events: Counter[Event] = Counter()
         for name, lessons in (("retired", (*plan.lapse, *plan.retire)), ("reinforced", (known,) if confirms else ())):
             events.update((name, one) for one in lessons if one is not None)
@@ -175,18 +209,28 @@ class Deriver:
                 events.update(("challenged", one) for one in contradicts)
         if standing == ACTIVE or known is not None:
             events.update(("challenged", one) for one in challenge)
+        events.update(("challenged", one) for one in joined)
         events.update(("cleared", one) for one in cleared)
+        events.update((OVERTURNED, one) for one in overturned)
         return Effects(
             outcome=outcome,
             events=events,
             standing=standing,
             contradicts=frozenset(contradicts) if outcome == DISPUTED and known is None else None,
+            joined=joined,
             challenged=challenge if standing == ACTIVE or known is not None else (),
             plan=plan,
             superseded=frozenset(supersede) if standing == ACTIVE else frozenset(),
             retired=frozenset(plan.retire),
             cleared=cleared,
+            overturned=overturned,
         )
+
+    def _overturned(self, case: Case, plan: Plan) -> frozenset[UUID]:
+        """Only a curator takes back what a curator said: at the end of a dispute, or by letting a held back lesson in."""
+        if case.resolved is None and not case.released:
+            return frozenset()
+        return frozenset(one for one in plan.overturn if self.model.lessons[one].rejected_as is not None)
 
 
 def committed(model: Model, case: Case, effects: Effects, tick: int, find: Mapping[tuple[str, UUID | None], UUID]) -> None:
@@ -203,6 +247,8 @@ def committed(model: Model, case: Case, effects: Effects, tick: int, find: Mappi
         )
     if lesson_id is not None and plan.confirm is None:
         model.make_rivals(lesson_id, (*plan.rivals, *(effects.contradicts or ())))
+        if effects.standing in (PENDING, QUARANTINED) and case.contests is not None:
+            model.make_rivals(lesson_id, (case.contests,))
         if effects.contradicts is not None and (found := find.get(("conflict", None))):
             model.open(found, _quarrel(case, "conflict", lesson_id, effects.contradicts, tick, precedent=plan.precedent))
         if effects.standing == ACTIVE:
@@ -213,12 +259,22 @@ def committed(model: Model, case: Case, effects: Effects, tick: int, find: Mappi
     for about in effects.challenged:
         if contender is not None and (found := find.get(("unsure", about))):
             model.open(found, _quarrel(case, "unsure", contender, frozenset({about}), tick))
+    if plan.confirm is not None and effects.joined and (joins := model.dispute_of(plan.confirm)):
+        model.make_rivals(plan.confirm, effects.joined)
+        for one in effects.joined:
+            model.bring_into(joins, one, tick)
+    _said_by_curator(model, case, effects, tick)
+
+
+def _said_by_curator(model: Model, case: Case, effects: Effects, tick: int) -> None:
+    """Takes over the end of a dispute, and what a curator rejects or takes back with it."""
     if case.resolved in model.quarrels and case.ending is not None:
-        model.quarrels[case.resolved].close(tick, case.ending.value, case.decision["actor_id"])
-        for one in plan.overturn:
-            model.lessons[one].rejected_as = None
-        for one in effects.superseded | effects.retired:
-            model.lessons[one].rejected_as = "wrong"
+        resolved = model.quarrels[case.resolved]
+        resolved.close(tick, case.ending.value, case.decision["actor_id"])
+        for one in (effects.superseded | effects.retired) & resolved.about.keys():  # what the curator saw
+            model.lessons[one].reject(tick, "wrong")
+    for one in effects.overturned:
+        model.lessons[one].reject(tick, None)
 
 
 def _quarrel(

@@ -58,11 +58,15 @@ def run(
 
 
 def _last_word(scene: Scene) -> None:
-    """Has a curator erase what was learned last, so that every history ends with words that nobody said again."""
+    """Has a curator erase what was learned last, so that every history ends with words that nobody said again, and settles what
+    that lets go of.
+    """
     last = next(one for one in reversed(scene.lessons) if one.text)
     request = Request(agent=scene.tribal.curator, operation="erase", given={"lesson_id": last.lesson_id})
     with clocks(scene.tribal.url) as clock:
         scene.keep(recorded(scene.tribal.memory, request, partial(clock, scene.tribal.tribe_id)))
+    while scene.tribal.memory.settle_pending():
+        pass
 
 
 def _history(scene: Scene, chance: random.Random) -> History:

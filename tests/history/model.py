@@ -17,7 +17,7 @@ SUPERSEDED, RETIRED, ERASED = "superseded", "retired", "erased"
 NEXT: Mapping[str | None, frozenset[str]] = {
     None: frozenset({ACTIVE, PENDING, DISPUTED, QUARANTINED}),
     PENDING: frozenset({ACTIVE, DISPUTED, QUARANTINED, RETIRED, ERASED}),
-    DISPUTED: frozenset({ACTIVE, RETIRED, ERASED}),
+    DISPUTED: frozenset({ACTIVE, PENDING, RETIRED, ERASED}),
     QUARANTINED: frozenset({ACTIVE, PENDING, DISPUTED, RETIRED, ERASED}),
     ACTIVE: frozenset({SUPERSEDED, RETIRED, ERASED}),
     SUPERSEDED: frozenset({ERASED}),
@@ -38,7 +38,10 @@ MOVES: Mapping[str, str] = {
 
 @dataclass(kw_only=True)
 class Standing:
-    """How one lesson stands, and stood. `confirmed` tells since which tick each agent other than its author counts for it."""
+    """How one lesson stands, and stood. `confirmed` tells since which tick each agent other than its author counts for it.
+
+    `held` tells that it is held back and was not released, `rejections` what a curator rejected it as, from which tick on.
+    """
 
     lesson_id: UUID
     agent_id: UUID
@@ -47,7 +50,8 @@ class Standing:
     activated: int | None = None
     deactivated: int | None = None
     successor: UUID | None = None
-    rejected_as: str | None = None
+    held: bool = False
+    rejections: list[tuple[int, str | None]] = field(default_factory=list)
     confirmed: dict[UUID, int] = field(default_factory=dict)
 
     @property
@@ -57,6 +61,17 @@ class Standing:
     @property
     def believed(self) -> bool:
         return self.status == ACTIVE
+
+    @property
+    def rejected_as(self) -> str | None:
+        return self.rejections[-1][1] if self.rejections else None
+
+    def reject(self, tick: int, cause: str | None) -> None:
+        self.rejections.append((tick, cause))
+
+    def hijacks_at(self, tick: int) -> bool:
+        """Tells whether a curator called it an injection, and still did: then readers are not shown its past either."""
+        return next((cause for since, cause in reversed(self.rejections) if since <= tick), None) == "injection"
 
     def status_at(self, tick: int) -> str | None:
         return next((status for since, status in reversed(self.past) if since <= tick), None)
@@ -71,6 +86,8 @@ class Standing:
             self.activated = tick
         elif self.believed:
             self.deactivated = tick
+        if status not in (RETIRED, ERASED):
+            self.held = status == QUARANTINED
         self.past.append((tick, status))
         return allowed
 
@@ -101,12 +118,13 @@ class Quarrel:
 
 @dataclass(kw_only=True)
 class Model:
-    """`stand_together` are pairs that a curator found not to contradict each other."""
+    """`stand_together` are pairs that a curator found not to contradict each other, `now` is the tick that it has come to."""
 
     lessons: dict[UUID, Standing] = field(default_factory=dict)
     rivals: dict[UUID, set[UUID]] = field(default_factory=lambda: defaultdict(set))
     quarrels: dict[UUID, Quarrel] = field(default_factory=dict)
     stand_together: set[frozenset[UUID]] = field(default_factory=set)
+    now: int = 0
     _sides: dict[UUID, set[UUID]] = field(default_factory=lambda: defaultdict(set))
     """The quarrels that a lesson is, or was, in."""
 
@@ -130,10 +148,19 @@ class Model:
                 return key
         return None
 
+    def disputed_by(self, lesson_id: UUID) -> set[UUID]:
+        """Returns what the open disputes of a contender are about."""
+        found = (self.quarrels[key] for key in self._sides.get(lesson_id, ()))
+        return {about for one in found if one.contender == lesson_id and one.closed is None for about in one.about}
+
     def contradictions_at(self, lesson_id: UUID, tick: int) -> int:
-        """Returns how many agents' disputes were open against a lesson."""
+        """Returns how many agents' disputes were open against a lesson. What a curator rejected before weighs nothing."""
         found = [self.quarrels[key] for key in self._sides.get(lesson_id, ())]
-        against = [one for one in found if one.kind == "conflict" and one.open_at(tick) and one.is_about(lesson_id, tick)]
+        against = [
+            one
+            for one in found
+            if one.kind == "conflict" and one.precedent is None and one.open_at(tick) and one.is_about(lesson_id, tick)
+        ]
         return len({self.lessons[one.contender].agent_id for one in against})
 
     def challenges_at(self, lesson_id: UUID, tick: int) -> set[tuple[UUID, UUID]]:
@@ -154,6 +181,29 @@ class Model:
         return any(other == b for _, other in self.challenges_at(a, tick)) or any(
             other == a for _, other in self.challenges_at(b, tick)
         )
+
+    def doubted(self, a: UUID, b: UUID) -> bool:
+        """Tells whether a challenge between two lessons is open, whichever of them was the newer one."""
+        found = (self.quarrels[key] for key in self._sides.get(a, ()))
+        return any(one.kind == "unsure" and one.closed is None and {a, b} <= {one.contender, *one.about} for one in found)
+
+    def unopposed(self, ended: Iterable[UUID]) -> set[UUID]:
+        """Returns the disputed lessons that nothing believed speaks against any more, after an agent ended what did.
+
+        Not those that a curator rejected before.
+        """
+        keys = {key for one in ended for key in self._sides.get(one, ()) if one in self.quarrels[key].about}
+        found = [self.quarrels[key] for key in keys]
+        return {
+            one.contender
+            for one in found
+            if one.kind == "conflict"
+            and one.closed is None
+            and one.precedent is None
+            and self.status(one.contender) == DISPUTED
+            and not any(self.status(about) == ACTIVE for about in one.about)
+            and not self.opponents(one.contender)
+        }
 
     def open(self, dispute_id: UUID, quarrel: Quarrel) -> None:
         self.quarrels[dispute_id] = quarrel

@@ -151,6 +151,11 @@ class Workload:
         return Request(agent=chance.choice(scene.agents), operation="learn_all", given={"drafts": drafts})
 
     def _contest(self, scene: Scene, chance: random.Random) -> Request | None:
+        """Sometimes what another agent contested before, in the same words."""
+        before = [one for one in scene.requests[-300:] if one.operation == "contest"]
+        if before and chance.random() < 0.3:
+            given = {name: value for name, value in chance.choice(before).given.items() if name != "idempotency_key"}
+            return Request(agent=chance.choice(scene.agents), operation="contest", given=given)
         known = _recent(scene.lessons, chance)
         if known is None:
             return None
@@ -163,7 +168,14 @@ class Workload:
         return _about(scene, chance, chance.choice(scene.agents), "reinforce")
 
     def _retire(self, scene: Scene, chance: random.Random) -> Request | None:
-        return _about(scene, chance, chance.choice(scene.agents), "retire", cause=chance.choice(tuple(RetireCause)))
+        """A curator or an author, more often than somebody who may not."""
+        known = _recent(scene.lessons, chance)
+        if known is None:
+            return None
+        authors = [one for one in scene.agents if one.agent_id == known.agent_id]
+        agent = chance.choice((scene.curator(chance), *authors, chance.choice(scene.agents)))
+        given = {"lesson_id": known.lesson_id, "cause": chance.choice(tuple(RetireCause))}
+        return Request(agent=agent, operation="retire", given=given)
 
     def _release(self, scene: Scene, chance: random.Random) -> Request | None:
         held = [one for one in scene.lessons[-200:] if one.status is Status.QUARANTINED]

@@ -9,45 +9,24 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
-from tests.history.calls import Call
-from tests.history.deriving import Case, Deriver, Effects, committed
-from tests.history.model import ACTIVE, ERASED, MOVES, PENDING, QUARANTINED, Model, Standing
-from tests.history.operations import drafts_of
+from tests.history.deriving import BY_RECORD, OVERTURNED, Case, Deriver, Effects, committed
+from tests.history.model import ACTIVE, DISPUTED, ERASED, MOVES, PENDING, QUARANTINED, Model, Standing
+from tests.history.said import Said
 from tests.history.tables import Row, Tables
 from tests.history.violations import Rule, Violation
 from tests.history.world import HELD_BACK, verdict
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import Ending
-from tributary.core.decision import Learned, VerdictKind
-from tributary.core.lesson import CounterClaim, Draft
-from tributary.core.normal import content_hash, subject_key
+from tributary.core.decision import VerdictKind
+from tributary.core.lesson import Draft
+from tributary.core.normal import content_hash, exact_text, subject_key
 from tributary.core.policy import Policy
 from tributary.learn.judging import EQUAL_CONTENT, SAID
 
-
-@dataclass(frozen=True, kw_only=True)
-class Said:
-    """What an agent handed in for a decision. `hurried` tells that it need not be waited for."""
-
-    draft: Draft | None
-    claim: CounterClaim | None = None
-    contests: UUID | None = None
-    hurried: bool = False
-
-
-def said_by_decision(calls: Sequence[Call]) -> dict[UUID, Said]:
-    """Returns what was said, by the decision that it came to."""
-    found: dict[UUID, Said] = {}
-    for call in calls:
-        given = call.request.given
-        hurried = given.get("wait") is False or given.get("deadline_s") is not None
-        for draft, reply in drafts_of(call):
-            if isinstance(reply, Learned):
-                first = found.get(reply.decision_id)
-                found[reply.decision_id] = Said(draft=draft, hurried=hurried or (first is not None and first.hurried))
-        if call.operation == "contest" and isinstance(call.reply, Learned):
-            found[call.reply.decision_id] = Said(draft=None, claim=given["claim"], contests=given["lesson_id"])
-    return found
+NEARLY = 1e-4
+"""By how much confidences may differ: what a run's seconds make of them is less."""
+UNOPPOSED = "unopposed"
+"""The cause for which a disputed lesson is pending again."""
 
 
 @dataclass(kw_only=True)
@@ -65,13 +44,15 @@ class Replay:
 
     def __post_init__(self) -> None:
         self._rows = {row["lesson_id"]: row for row in self.tables.lesson}
-        self._deriver = Deriver(model=self.model, rows=self._rows, drafts=self.drafts)
+        self._secret = bytes(self.tables.tribe["secret"])
+        self._deriver = Deriver(model=self.model, rows=self._rows, drafts=self.drafts, secret=self._secret)
         self._decisions = {row["decision_id"]: row for row in self.tables.decision}
         self._opened: dict[UUID, list[Row]] = defaultdict(list)
         for row in self.tables.dispute:
             self._opened[row["decision_id"]].append(row)
         self._first_about = {row["dispute_id"]: row["lesson_id"] for row in self.tables.dispute_about}
         self._times: dict[int, datetime] = {0: self.tables.tribe["created_at"]}
+        self._gone: set[str] = set()
 
     def run(self) -> Replay:
         ticked = {row["decision_id"] for row in self.tables.lesson_event}
@@ -92,6 +73,24 @@ class Replay:
     # -- one tick
 
     def _tick(self, tick: int, events: list[Row]) -> None:
+        freed = [row for row in events if _is_let_go(row)]
+        self.model.now = tick
+        self._changed(tick, [row for row in events if not _is_let_go(row)])
+        self._let_go(tick, events, freed)
+        self.model.settle(tick)
+        self._believed_together(tick, {row["lesson_id"] for row in events})
+
+    def _let_go(self, tick: int, events: list[Row], freed: list[Row]) -> None:
+        """What an agent's act left unopposed is pending again, at the very tick; what time ends lets go of nothing."""
+        ended = [row for row in events if row["event"] in ("retired", "superseded", "erased")]
+        wanted = self.model.unopposed(row["lesson_id"] for row in ended if row["details"].get("cause") != "lapsed")
+        if Counter(row["lesson_id"] for row in freed) != Counter(wanted):
+            self._violation(Rule.DERIVED, tick, f"let go of {_shown(_named(freed))}, not of {wanted}")
+        if len({(row["decision_id"], row["agent_id"]) for row in events}) > 1:
+            self._violation(Rule.TICKS, tick, "more than one change was made at it")
+        self._moves(tick, freed)
+
+    def _changed(self, tick: int, events: list[Row]) -> None:
         decisions = {row["decision_id"] for row in events} - {None}
         if len(decisions) > 1 or (decisions and None in {row["decision_id"] for row in events}):
             self._violation(Rule.TICKS, tick, "more than one change was made at it")
@@ -103,8 +102,6 @@ class Replay:
                 self._moves(tick, events)
             else:
                 self._decision(row, tick, [one for one in events if one["decision_id"] == decision_id])
-        self.model.settle(tick)
-        self._believed_together(tick, {row["lesson_id"] for row in events})
 
     def _moves(self, tick: int, events: Sequence[Row], decision: Row | None = None) -> None:
         for row in events:
@@ -119,6 +116,8 @@ class Replay:
                 self._violation(Rule.EVENTS, tick, f"{row['event']} of lesson {known.lesson_id}, which was {before}")
             if known.status != row["status"]:
                 self._violation(Rule.EVENTS, tick, f"{row['event']} says {row['status']} of a lesson that is {known.status}")
+            if row["event"] == "retired" and row["details"].get("cause") == "same_as_known":
+                known.held = False  # it was let in, and another lesson stands for it
             if row["event"] == "superseded":
                 known.successor = UUID(row["details"]["successor"])
             if row["event"] == "reinforced":
@@ -130,6 +129,9 @@ class Replay:
     def _undecided(self, tick: int, events: list[Row]) -> None:
         """What changes beliefs without a decision: reinforce, retire, erase, and the endings of disputes that need no judge."""
         names = Counter(row["event"] for row in events)
+        if not events:
+            self._violation(Rule.EVENTS, tick, "nothing was done that lets go of a lesson")
+            return
         first = events[0]
         if "dispute" in first["details"]:
             self._ended(tick, events, UUID(first["details"]["dispute"]), first["details"]["ending"])
@@ -137,14 +139,32 @@ class Replay:
         sound = names in (Counter(reinforced=1), Counter(retired=1)) or set(names) == {"erased"}
         if not sound:
             self._violation(Rule.EVENTS, tick, f"no operation makes {dict(names)} without a decision")
-        self._moves(tick, events)
-        cause = first["details"].get("cause")
-        curator = self._role(first["agent_id"]) is Role.CURATOR
         if first["event"] == "retired":
-            if not curator and self.model.lessons[first["lesson_id"]].agent_id != first["agent_id"]:
-                self._violation(Rule.EVENTS, tick, "a lesson was retired by somebody who is neither its author nor a curator")
-            if curator and cause != "outdated":
-                self.model.lessons[first["lesson_id"]].rejected_as = cause
+            self._retired(tick, first)
+        elif first["event"] == "erased":
+            self._all_erased(tick, {row["lesson_id"] for row in events})
+        self._moves(tick, events)
+
+    def _retired(self, tick: int, row: Row) -> None:
+        known, cause = self.model.lessons.get(row["lesson_id"]), row["details"].get("cause")
+        if known is None:
+            return
+        if self._role(row["agent_id"]) is Role.CURATOR:
+            if cause != "outdated":
+                known.reject(tick, cause)
+        elif known.agent_id != row["agent_id"]:
+            self._violation(Rule.EVENTS, tick, "a lesson was retired by somebody who is neither its author nor a curator")
+        elif known.status == QUARANTINED or (known.status in (PENDING, DISPUTED) and known.confirmed):
+            self._violation(Rule.EVENTS, tick, f"its author retired a {known.status} lesson, which is not his alone")
+
+    def _all_erased(self, tick: int, erased: set[UUID]) -> None:
+        words = {exact_text(self.drafts[one].text) for one in erased if one in self.drafts}
+        wanted = {
+            one for one, draft in self.drafts.items() if exact_text(draft.text) in words and self.model.status(one) != ERASED
+        }
+        if len(words) != 1 or erased != wanted:
+            self._violation(Rule.ERASED, tick, f"{len(erased)} lessons were erased, not {len(wanted)}")
+        self._gone |= words
 
     def _ended(self, tick: int, events: list[Row], dispute_id: UUID, ending: str) -> None:
         quarrel = self.model.quarrels.get(dispute_id)
@@ -154,13 +174,14 @@ class Replay:
             return
         sides = {quarrel.contender, *quarrel.about}
         loses = {"rejected": {quarrel.contender}, "accepted": set(quarrel.about)}.get(ending, set())
+        loses = {one for one in loses if self.model.status(one) in (ACTIVE, DISPUTED)}
         stays = {one for one in sides - loses if self.model.status(one) == ACTIVE}
         wanted = Counter([("retired", one) for one in loses] + [("cleared", one) for one in stays])
         self._moves(tick, events)
         if wanted != _named(events):
             self._violation(Rule.DERIVED, tick, f"{ending} of dispute {dispute_id} made {_shown(_named(events))}")
         for one in loses:
-            self.model.lessons[one].rejected_as = "wrong"
+            self.model.lessons[one].reject(tick, "wrong")
         if quarrel.kind == "unsure" and ending == "both_stand":
             self.model.stand_together.update(frozenset((quarrel.contender, one)) for one in quarrel.about)
         elif quarrel.kind == "unsure":
@@ -170,14 +191,15 @@ class Replay:
     # -- one decision
 
     def _decision(self, row: Row, tick: int, events: list[Row]) -> None:
-        case = self._case(row, events)
+        case = self._case(row, tick, events)
         if case is None:
             self._violation(Rule.DERIVED, tick, f"nobody asked for decision {row['decision_id']}")
             self._moves(tick, events, row)
             return
-        alone = (row["outcome"] == PENDING and case.known is None) or row["screening"]["reasons"]
+        alone = case.known is None and (row["outcome"] == PENDING or (row["outcome"] == QUARANTINED and case.caught))
         if not alone:  # what is kept unjudged, or held back by the screen, depends on no other lesson
             self._candidates(case, tick)
+            self._rivals_on_record(case, tick)
         self._verdicts(case, tick)
         self._screened(case, tick)
         found = self._deriver.effects(case, self._writer(case), self._policy(row["at"]), self._instants(case))
@@ -191,6 +213,8 @@ class Replay:
 
     def _take_over(self, case: Case, effects: Effects, tick: int, events: list[Row]) -> None:
         if case.lesson_id is not None:
+            if case.stands is None:
+                self._taken_in(case, effects, tick)
             self.drafts.setdefault(case.lesson_id, case.draft)
             self.subjects.setdefault(case.lesson_id, subject_key(case.draft.subject))
         self._moves(tick, events, case.decision)
@@ -200,7 +224,23 @@ class Replay:
             opened[one["kind"], about] = one["dispute_id"]
         committed(self.model, case, effects, tick, opened)
 
-    def _case(self, row: Row, events: list[Row]) -> Case | None:
+    def _ended_silently(self, lesson_id: UUID | None, tick: int) -> Row:
+        """Returns the end of a dispute that no event tells of: it was about nothing, and its contender stays disputed."""
+        for one in self.tables.dispute:
+            if (one["lesson_id"], one["closed_tick"]) == (lesson_id, tick) and one["closed_by"] is not None:
+                return {"dispute": one["dispute_id"], "ending": one["ending"]}
+        return {}
+
+    def _taken_in(self, case: Case, effects: Effects, tick: int) -> None:
+        """What a new lesson's row must say of it from the beginning."""
+        row, most = self._rows[case.decision["lesson_id"]], effects.plan.confidence_at_most
+        if row["admitted_as"] != self._writer(case).role:
+            self._violation(Rule.STATE, tick, f"lesson {row['lesson_id']} came in as a {row['admitted_as']}'s")
+        confidence = case.draft.confidence if most is None else min(case.draft.confidence, most)
+        if abs(row["confidence"] - confidence) > NEARLY:
+            self._violation(Rule.STATE, tick, f"lesson {row['lesson_id']} has {row['confidence']}, not {confidence}")
+
+    def _case(self, row: Row, tick: int, events: list[Row]) -> Case | None:
         said = self.said.get(row["decision_id"])
         named: UUID = row["lesson_id"]
         about = [one["details"] for one in events if "ending" in one["details"]]
@@ -216,6 +256,8 @@ class Replay:
             draft = self.drafts.get(lesson_id)
         if draft is None:
             return None
+        if stands == DISPUTED and not ended:
+            ended = self._ended_silently(lesson_id, tick)
         return Case(
             decision=row,
             draft=draft,
@@ -223,7 +265,7 @@ class Replay:
             stands=stands,
             contests=said.contests if said else None,
             ending=Ending(ended["ending"]) if ended else None,
-            resolved=UUID(ended["dispute"]) if ended else None,
+            resolved=UUID(f"{ended['dispute']}") if ended else None,
             events=_named(events),
         )
 
@@ -268,8 +310,21 @@ class Replay:
             if one.lesson_id != case.lesson_id and verdict(case.draft.text, self.drafts[one.lesson_id].text) == "conflicts":
                 self._violation(Rule.CANDIDATES, tick, f"{row['decision_id']} contradicts {one.lesson_id} and did not see it")
 
+    def _rivals_on_record(self, case: Case, tick: int) -> None:
+        """What an earlier verdict, or whoever contested, made a rival of a stored lesson is taken back by a curator alone."""
+        if case.stands is None or case.lesson_id is None:
+            return
+        said = {one["lesson_id"]: one["verdict"] for one in case.decision["verdicts"]}
+        resolved = self.model.quarrels.get(case.resolved) if case.resolved is not None else None
+        annulled = set(resolved.about) if resolved is not None and case.ending is Ending.BOTH_STAND else set()
+        for one in self.model.opponents(case.lesson_id) - annulled:
+            if said.get(one) != VerdictKind.CONFLICTS:
+                self._violation(Rule.VERDICTS, tick, f"{said.get(one)} on {one}, a rival of {case.lesson_id} on record")
+
     def _verdicts(self, case: Case, tick: int) -> None:
-        own = content_hash(case.draft, secret=bytes(self.tables.tribe["secret"]))
+        own = content_hash(case.draft, secret=self._secret)
+        stored = case.stands is not None and case.lesson_id is not None
+        on_record = self.model.rivals.get(case.lesson_id, set()) if stored and case.lesson_id is not None else set()
         for one in case.decision["verdicts"]:
             lesson_id = one["lesson_id"]
             other = self.drafts.get(lesson_id)
@@ -277,7 +332,7 @@ class Replay:
                 self._violation(Rule.VERDICTS, tick, f"on lesson {lesson_id}, which was not there")
             elif one["judge"] == SAID:
                 wrong = one["verdict"] not in (VerdictKind.CONFLICTS, VerdictKind.UNRELATED)
-                if wrong or (case.resolved is None and case.contests != lesson_id):
+                if wrong or (case.resolved is None and case.contests != lesson_id and lesson_id not in on_record):
                     self._violation(Rule.VERDICTS, tick, f"nobody said of {lesson_id} that it {one['verdict']}")
             elif one["judge"] == EQUAL_CONTENT or bytes(self._rows[lesson_id]["content_hash"]) == own:
                 if one["verdict"] != VerdictKind.SAME or bytes(self._rows[lesson_id]["content_hash"]) != own:
@@ -288,8 +343,12 @@ class Replay:
     def _screened(self, case: Case, tick: int) -> None:
         row = case.decision
         caught = HELD_BACK in case.draft.text and not self._was_quarantined(case.lesson_id)  # a release is not screened again
-        if bool(row["screening"]["reasons"]) != caught:
+        if case.caught != caught:
             self._violation(Rule.DERIVED, tick, f"the screen caught {row['screening']['reasons']} in {case.draft.text!r}")
+        if (BY_RECORD in row["screening"]["reasons"]) != (row["outcome"] == QUARANTINED and not caught):
+            self._violation(Rule.DERIVED, tick, f"{row['decision_id']} is {row['outcome']} for {row['screening']['reasons']}")
+        if exact_text(case.draft.text) in self._gone:
+            self._violation(Rule.ERASED, tick, f"decision {row['decision_id']} takes in words that were erased")
         said = self.said.get(row["decision_id"])
         if row["outcome"] == PENDING and case.known is None and case.stands is None and not (said and said.hurried):
             self._violation(Rule.DERIVED, tick, f"decision {row['decision_id']} is pending, though there was no hurry")
@@ -314,17 +373,29 @@ class Replay:
             self._violation(Rule.CONTENT, tick, f"{a} and {b}")
         if self.subjects.get(a) is None or self.subjects.get(a) != self.subjects.get(b):
             return
-        if verdict(self.drafts[a].text, self.drafts[b].text) != VerdictKind.CONFLICTS:
+        if verdict(self.drafts[a].text, self.drafts[b].text) != VerdictKind.CONFLICTS or self._over(tick, a, b):
             return
         if frozenset((a, b)) not in self.model.stand_together and not self.model.quarrelling(a, b, tick):
             self._violation(Rule.RIVALS, tick, f"{self.drafts[a].text!r} and {self.drafts[b].text!r}: {a} and {b}")
+
+    def _over(self, tick: int, *lessons: UUID) -> bool:
+        """Tells whether time has ended one of them: what is over contradicts nothing."""
+        ends = (self._rows[one]["valid_until"] for one in lessons)
+        return any(end is not None and end <= self._times[tick] for end in ends)
 
     def _violation(self, rule: Rule, tick: int, detail: str) -> None:
         self.violations.append(Violation(rule=rule, tick=tick, detail=detail))
 
 
+def _is_let_go(row: Row) -> bool:
+    return bool(row["event"] == "pended" and row["details"].get("cause") == UNOPPOSED)
+
+
 def _named(events: Sequence[Row]) -> Counter[tuple[str, UUID]]:
-    return Counter((row["event"], row["lesson_id"]) for row in events)
+    """Counts events by name and lesson; what clears a lesson of its rejection has a name of its own."""
+    return Counter(
+        (OVERTURNED if row["details"].get("cause") == OVERTURNED else row["event"], row["lesson_id"]) for row in events
+    )
 
 
 def _shown(events: Counter[tuple[str, UUID]]) -> str:

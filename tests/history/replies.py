@@ -11,8 +11,9 @@ from tests.history.calls import Call, Shown
 from tests.history.history import History
 from tests.history.model import ACTIVE, ERASED
 from tests.history.operations import drafts_of
-from tests.history.replay import Replay
+from tests.history.replay import UNOPPOSED, Replay
 from tests.history.violations import Rule, Violation
+from tributary.core.agent import Role
 from tributary.core.curation import Erased, Reported, Resolved, Retired
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import TributaryError
@@ -43,6 +44,12 @@ class _Replies:
         for row in history.tables.lesson_event:
             self._events[row["tick"]].append(row)
         self._erased = {one.lesson_id: one.past[-1][0] for one in model.lessons.values() if one.status == ERASED}
+        # what a curator calls an injection leaves the past that readers are shown, and comes back when that is taken back
+        self._hidden = {
+            one.lesson_id: one.rejections[-1][0]
+            for one in model.lessons.values()
+            if any(cause == "injection" for _, cause in one.rejections)
+        }
 
     def call(self, call: Call) -> Found:
         if call.broke is not None:
@@ -117,14 +124,18 @@ class _Replies:
         )
 
     def _retired(self, call: Call, reply: Retired) -> str | None:
-        done = {(e["event"], e["lesson_id"], e["details"].get("cause")) for e in self._events[reply.tick]}
+        done = {(e["event"], e["lesson_id"], e["details"].get("cause")) for e in self._done(reply.tick)}
         return (
             None if done == {("retired", reply.lesson.lesson_id, reply.cause)} else f"{reply.cause} of {reply.lesson.lesson_id}"
         )
 
     def _erasure(self, call: Call, reply: Erased) -> str | None:
-        done = {(e["event"], e["lesson_id"]) for e in self._events[reply.tick]}
+        done = {(e["event"], e["lesson_id"]) for e in self._done(reply.tick)}
         return None if done == {("erased", one) for one in reply.erased} else f"{len(reply.erased)} erased"
+
+    def _done(self, tick: int) -> list[Mapping[str, Any]]:
+        """Returns the events of a tick without what came of them: lessons that were let go of."""
+        return [one for one in self._events[tick] if one["details"].get("cause") != UNOPPOSED]
 
     def _reported(self, call: Call, reply: Reported) -> str | None:
         return None if reply.decision_id in self._decisions else "a decision that is not there"
@@ -171,9 +182,12 @@ class _Replies:
             key = subject_key(question.subject)
             whole = {one for one in self._active(tick) if self._subjects.get(one) == key}
             missing = {one for one in whole - shown if self._erased.get(one, call.after + 1) > call.after}
+            missing -= self._hidden_sometime(call)
             if missing or shown - whole:
                 detail = f"{question.subject}: without {missing}, with {shown - whole}"
                 yield self._violation(Rule.RECALLS, tick, detail)
+        if hijacks := shown & self._hidden_throughout(call):
+            yield self._violation(Rule.RECALLS, tick, f"injections are shown: {hijacks}")
 
     def _shown(self, call: Call, reply: Shown) -> Found:
         given = call.request.given
@@ -185,8 +199,20 @@ class _Replies:
         if given["status"] is None:
             wanted = {one.lesson_id for one in self._model.lessons.values() if one.learned <= reply.tick}
         shown = [one.lesson_id for one in reply.lessons]
-        if set(shown) != wanted or len(shown) != len(wanted):
-            yield self._violation(Rule.RECALLS, reply.tick, f"a listing of {len(shown)} lessons, not {len(wanted)}")
+        hidden, perhaps = frozenset[UUID](), frozenset[UUID]()
+        if call.request.agent.role is not Role.CURATOR:
+            hidden, perhaps = self._hidden_throughout(call), self._hidden_sometime(call)
+        if not wanted - perhaps <= set(shown) <= wanted - hidden or len(shown) != len(set(shown)):
+            yield self._violation(Rule.RECALLS, reply.tick, f"a listing of {len(shown)} lessons, not {len(wanted - hidden)}")
+
+    def _hidden_sometime(self, call: Call) -> frozenset[UUID]:
+        """Returns the lessons that a curator called injections at any moment of a call."""
+        moments = range(call.before, call.after + 1)
+        return frozenset(one for one in self._hidden if any(self._model.lessons[one].hijacks_at(tick) for tick in moments))
+
+    def _hidden_throughout(self, call: Call) -> frozenset[UUID]:
+        moments = range(call.before, call.after + 1)
+        return frozenset(one for one in self._hidden if all(self._model.lessons[one].hijacks_at(tick) for tick in moments))
 
     def _active(self, tick: int) -> set[UUID]:
         return {one.lesson_id for one in self._model.lessons.values() if one.status_at(tick) == ACTIVE}
@@ -203,14 +229,14 @@ class _Replies:
 
     def again(self, early: Call, late: Call) -> Found:
         ranked = early.operation == "recall" and early.request.given["question"].subject is None
-        if ranked and any(erased > early.before for erased in self._erased.values()):
-            return  # what is erased leaves its place under the limit to others
+        if ranked and any(gone > early.before for gone in (*self._erased.values(), *self._hidden.values())):
+            return  # what is erased, or an injection, leaves its place under the limit to others
         first, second = self._answer(early), self._answer(late)
         if first != second:
             yield self._violation(Rule.AGAIN, early.after, f"{early.request.operation}: {first ^ second}")
 
     def _answer(self, call: Call) -> set[object]:
-        """Returns what was shown of lessons that are not erased by now."""
+        """Returns what was shown of lessons that are not erased or called injections by now."""
         reply = call.reply
         if reply is None:
             return {call.refused, call.broke}
@@ -218,7 +244,7 @@ class _Replies:
         return {
             (one.lesson_id, one.status, one.confirmations, one.contradictions, one.activated, one.deactivated, one.text)
             for one in lessons
-            if one.lesson_id not in self._erased
+            if one.lesson_id not in self._erased and one.lesson_id not in self._hidden
         }
 
     def _violation(self, rule: Rule, tick: int, detail: str) -> Violation:

@@ -34,6 +34,7 @@ def state(tables: Tables, model: Model) -> Iterator[Violation]:
             (known.deactivated, None if known.deactivated is None else at[known.deactivated]),
             known.successor,
             known.rejected_as,
+            known.held,
         )
         theirs = (
             row["agent_id"],
@@ -44,6 +45,7 @@ def state(tables: Tables, model: Model) -> Iterator[Violation]:
             (row["deactivated_tick"], row["deactivated_at"]),
             row["superseded_by"],
             row["rejected_as"],
+            row["held"],
         )
         yield from differs(f"lesson {row['lesson_id']}", ours, theirs)
         if known.status == PENDING:

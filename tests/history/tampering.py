@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from tests.doubles import RuledJudge
 from tests.history.history import History
+from tests.history.replay import UNOPPOSED
 from tests.history.tables import Row
 from tests.history.violations import Rule
 from tributary.core.decision import Learned
@@ -138,11 +139,18 @@ def a_hit_is_a_stranger(history: History) -> None:
 
 
 def the_past_changes_when_asked_again(history: History) -> None:
+    # what is erased or called an injection by now may be missing
+    sound = {
+        row["lesson_id"]
+        for row in history.tables.lesson
+        if row["text"] is not None and row["rejected_as"] is None and not row["held"]
+    }
     for number, (early, late) in enumerate(history.again):
-        kept = tuple(one for one in late.reply.lessons if one.text) if early.operation == "listing" else ()
-        if kept:  # what is erased by now may be missing
-            history.again[number] = (early, replace(late, reply=replace(late.reply, lessons=kept[1:])))
-            return
+        if early.operation != "listing" or not (kept := [one for one in late.reply.lessons if one.lesson_id in sound]):
+            continue
+        rest = tuple(one for one in late.reply.lessons if one is not kept[0])
+        history.again[number] = (early, replace(late, reply=replace(late.reply, lessons=rest)))
+        return
     raise AssertionError("nothing was listed twice")
 
 
@@ -159,6 +167,18 @@ def erased_words_are_kept(history: History) -> None:
     lesson_id: UUID = erased.request.given["lesson_id"]
     said = next(one.lesson.text for one in _learned(history) if one.lesson and one.lesson.lesson_id == lesson_id)
     history.tables.dump.append(("decision", f"(draft: {said})"))
+
+
+def a_lesson_is_let_go_of_for_nothing(history: History) -> None:
+    _events(history, "pended")[0]["details"] = {"cause": UNOPPOSED}
+
+
+def a_confidence_is_higher(history: History) -> None:
+    history.tables.lesson[0]["confidence"] += 0.1
+
+
+def a_released_lesson_is_held_back(history: History) -> None:
+    next(row for row in history.tables.lesson if row["status"] == "active")["held"] = True
 
 
 def a_call_fails(history: History) -> None:
@@ -183,8 +203,11 @@ TAMPERINGS: Mapping[Tampering, Rule] = {
     a_dispute_is_open_again: Rule.STATE,
     a_dispute_is_about_one_less: Rule.STATE,
     a_rejection_is_forgotten: Rule.STATE,
+    a_confidence_is_higher: Rule.STATE,
+    a_released_lesson_is_held_back: Rule.STATE,
     the_past_is_shown_otherwise: Rule.AS_OF,
     an_outcome_is_another: Rule.DERIVED,
+    a_lesson_is_let_go_of_for_nothing: Rule.DERIVED,
     a_contradiction_was_not_seen: Rule.CANDIDATES,
     a_candidate_stood_otherwise: Rule.CANDIDATES,
     a_verdict_is_another: Rule.VERDICTS,

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import _new_database
 from tests.history.check import check
 from tests.history.history import History, run
+from tests.history.replay import UNOPPOSED
 from tests.history.tampering import TAMPERINGS, Tampering
 from tests.history.violations import Rule, Violation
 from tests.history.world import Beat, World
@@ -48,6 +49,7 @@ def test_the_workload_comes_upon_everything(histories: list[History]) -> None:
     assert any(row["replans"] for row in decisions)
     events = Counter(row["event"] for one in histories for row in one.tables.lesson_event)
     assert events.keys() >= {"learned", "disputed", "reinforced", "superseded", "retired", "erased", "challenged", "cleared"}
+    assert any(row["details"].get("cause") == UNOPPOSED for one in histories for row in one.tables.lesson_event)
     endings = {row["ending"] for one in histories for row in one.tables.dispute}
     assert endings >= {"accepted", "rejected", "both_stand", "moot"}
     refused = {call.refused for one in histories for call in one.calls}

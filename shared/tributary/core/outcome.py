@@ -82,12 +82,13 @@ class Asked:
     """What a decision is about besides a new lesson's own words.
 
     `ending` is how a curator ends the dispute of the lesson; `contests` is the believed lesson that the writer speaks against;
-    `released` tells that a curator lets a held back lesson in.
+    `released` tells that a curator lets a held back lesson in, `stored` that the lesson is stored already.
     """
 
     ending: Ending | None = None
     contests: UUID | None = None
     released: bool = False
+    stored: bool = False
 
 
 PLAINLY = Asked()
@@ -124,6 +125,8 @@ def plan_outcome(
         # but an author gains nothing by saying the same again
         own = [j.candidate.lesson for j in restated if j.candidate.lesson.agent_id == writer.agent_id]
         capped = min((shown_confidence(one, at=at) for one in own), default=None)
+        if asked.stored and capped is not None and capped < draft.confidence:
+            return _repeat(_surest(restated), lapse=gone)  # what a stored lesson says, its confidence too, never changes
 
     if asked.ending is None:
         plan = _answered_by_the_known(draft, writer, policy, known, asked)
@@ -196,7 +199,8 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
     rejected = [j for j in known.rejected.same if not asked.released or j.candidate.rejected_as is not Rejection.INJECTION]
     if rejected:
         return _rejected_before(_surest(rejected), known)
-    if perhaps := [j for j in known.rejected.unsure if worth_a_challenge(draft, j.candidate)]:
+    unsure = [j for j in known.rejected.unsure if not asked.released or j.candidate.rejected_as is not Rejection.INJECTION]
+    if perhaps := [j for j in unsure if worth_a_challenge(draft, j.candidate)]:
         return _perhaps_rejected(_surest(perhaps), known)
     if active.conflicts and not _may_replace(draft, writer, policy, active.conflicts):
         if disputed.same:
@@ -242,6 +246,11 @@ def _rejected_before(record: Judged, known: _Known) -> Plan:
 def _perhaps_rejected(record: Judged, known: _Known) -> Plan:
     """What may be what a curator rejected is not silently believed either, least of all because no judge could be asked."""
     lesson_id = record.candidate.lesson.lesson_id
+    if record.candidate.rejected_as is Rejection.INJECTION:
+        reason = f"it may be what a curator retired as an injection: {show(Prefix.LESSON, lesson_id)}"
+        return Plan(outcome=Outcome.QUARANTINED, reason=reason, lapse=known.gone)
+    if known.disputed.same:
+        return replace(_join(_surest(known.disputed.same), lapse=known.gone), dispute=_ids(known.active.conflicts))
     against = dict.fromkeys(_ids(known.active.conflicts))
     against.update(dict.fromkeys(sorted(record.candidate.opponents.difference(known.gone))))
     return Plan(

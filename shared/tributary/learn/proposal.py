@@ -83,6 +83,7 @@ class Proposal:
         return Asked(
             ending=resolution.ending if resolution else None,
             contests=self.contests,
+            stored=self.stored is not None,
             released=self.stored is not None and self.stored.stands is Status.QUARANTINED and self.stored.actor is not None,
         )
 

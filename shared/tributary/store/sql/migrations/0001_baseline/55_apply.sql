@@ -54,8 +54,11 @@ DECLARE
         WHERE d.tribe_id = p_tribe AND d.state = 'open' AND d.kind = 'conflict' AND d.precedent IS NULL
           AND b.lesson_id = ANY (p_ended)
           AND NOT EXISTS (SELECT FROM dispute_about o JOIN lesson x USING (tribe_id, lesson_id)
-                          WHERE o.tribe_id = p_tribe AND o.dispute_id = d.dispute_id AND x.believed)
-          AND cardinality(believed_rivals_v1(p_tribe, d.lesson_id)) = 0
+                          WHERE o.tribe_id = p_tribe AND o.dispute_id = d.dispute_id AND x.believed
+                            AND (x.valid_until IS NULL OR x.valid_until > p_at)) -- over, though nobody has stamped it yet
+          AND NOT EXISTS (SELECT FROM lesson x
+                          WHERE x.tribe_id = p_tribe AND x.lesson_id = ANY (believed_rivals_v1(p_tribe, d.lesson_id))
+                            AND (x.valid_until IS NULL OR x.valid_until > p_at))
         ORDER BY d.lesson_id);
 BEGIN
     UPDATE lesson SET status = 'pending' WHERE tribe_id = p_tribe AND lesson_id = ANY (freed) AND status = 'disputed';
