@@ -274,6 +274,7 @@ DECLARE
     cleared uuid[];
     held uuid[];
     challenged uuid[];
+    opponents uuid[];
     joined uuid[] := '{}';
     confirms boolean;
     standing text; -- of the new lesson
@@ -323,12 +324,14 @@ BEGIN
         END IF;
     END IF;
     -- only with what stays believed, and once for each pair
-    SELECT coalesce(array_agg(c.dispute_id), '{}'), coalesce(array_agg(c.about), '{}') INTO challenges, challenged
-    FROM unnest(challenges, uuids_v1(plan -> 'challenge')) AS c(dispute_id, about)
-    WHERE c.about <> ALL (supersede || retire || lapse) AND NOT EXISTS (
-        SELECT FROM dispute d JOIN dispute_about b USING (tribe_id, dispute_id)
-        WHERE d.tribe_id = tribe AND d.kind = 'unsure' AND d.state = 'open'
-          AND (d.lesson_id = known AND b.lesson_id = c.about OR d.lesson_id = c.about AND b.lesson_id = known));
+    IF cardinality(challenges) > 0 THEN
+        SELECT coalesce(array_agg(c.dispute_id), '{}'), coalesce(array_agg(c.about), '{}') INTO challenges, challenged
+        FROM unnest(challenges, uuids_v1(plan -> 'challenge')) AS c(dispute_id, about)
+        WHERE c.about <> ALL (supersede || retire || lapse) AND NOT EXISTS (
+            SELECT FROM dispute d JOIN dispute_about b USING (tribe_id, dispute_id)
+            WHERE d.tribe_id = tribe AND d.kind = 'unsure' AND d.state = 'open'
+              AND (d.lesson_id = known AND b.lesson_id = c.about OR d.lesson_id = c.about AND b.lesson_id = known));
+    END IF;
     IF known IS NOT NULL AND outcome = 'disputed' THEN
         -- what joins a dispute brings what it contradicts along
         joined := ARRAY(SELECT unnest(contradicts) EXCEPT SELECT b.lesson_id FROM dispute_about b JOIN dispute d USING (tribe_id, dispute_id)
@@ -372,9 +375,13 @@ BEGIN
                           about || jsonb_build_object('successor', new_id));
         PERFORM record_v1(tribe, tick, at, actor, decision, 'retired', 'retired', settle,
                           jsonb_build_object('cause', 'same_as_believed', 'lesson', new_id));
-        PERFORM make_rivals_v1(tribe, new_id, uuids_v1(plan -> 'rivals') || contradicts || CASE
-            WHEN standing IN ('pending', 'quarantined') AND p ->> 'contests' IS NOT NULL -- to be remembered until it is settled
-            THEN ARRAY[(p ->> 'contests')::uuid] ELSE '{}' END, tick);
+        opponents := uuids_v1(plan -> 'rivals') || contradicts;
+        IF standing IN ('pending', 'quarantined') AND p ->> 'contests' IS NOT NULL THEN
+            opponents := opponents || (p ->> 'contests')::uuid; -- to be remembered until it is settled
+        END IF;
+        IF cardinality(opponents) > 0 THEN
+            PERFORM make_rivals_v1(tribe, new_id, opponents, tick);
+        END IF;
         IF outcome = 'disputed' THEN
             dispute := plan ->> 'dispute_id';
             PERFORM open_dispute_v1(tribe, dispute, 'conflict', new_id, contradicts, decision, (plan ->> 'precedent')::uuid, tick, at);
@@ -420,7 +427,9 @@ BEGIN
     IF cardinality(lapse || retire || supersede || settle) > 0 OR stands = 'disputed' THEN
         PERFORM settle_disputes_v1(tribe, lapse || retire || supersede || settle || new_id, tick, at);
     END IF;
-    PERFORM free_contenders_v1(tribe, actor, decision, retire || supersede, tick, at);
+    IF cardinality(retire || supersede) > 0 THEN
+        PERFORM free_contenders_v1(tribe, actor, decision, retire || supersede, tick, at);
+    END IF;
     IF known IS NOT NULL AND outcome = 'disputed' THEN
         -- its open dispute; or, when the very agent says again what a curator rejected, the dispute in which that was done
         SELECT d.dispute_id, d.precedent INTO dispute, precedent FROM dispute d
@@ -436,7 +445,9 @@ BEGIN
         'outcome', outcome, 'lesson_id', coalesce(known, new_id), 'replaced', supersede, 'retired', retire, 'dispute_id', dispute,
         'precedent', coalesce((plan ->> 'precedent')::uuid, precedent), 'challenges', challenges, 'reason', reason, 'decision_id', decision, 'tick', tick,
         'resolved', resolved, 'ending', ending);
-    UPDATE decision SET unjudged = false WHERE tribe_id = tribe AND lesson_id = new_id AND unjudged;
+    IF stands IS NOT NULL THEN
+        UPDATE decision SET unjudged = false WHERE tribe_id = tribe AND lesson_id = new_id AND unjudged;
+    END IF;
     INSERT INTO decision (tribe_id, decision_id, tick, at, agent_id, actor_id, lesson_id, draft, judged_tick, replans, candidates,
                           verdicts, screening, outcome, reason, unjudged)
     VALUES (tribe, decision, tick, clock_timestamp(), agent, actor, coalesce(known, new_id),
@@ -444,7 +455,9 @@ BEGIN
             (p ->> 'replans')::integer, p -> 'candidates', p -> 'verdicts', p -> 'screening', outcome, reason,
             coalesce(standing = 'active' AND p -> 'verdicts' @> '[{"cause": "judge_unavailable"}]'
                      OR standing = 'quarantined' AND p #> '{screening,reasons}' ? 'screen_unavailable', false));
-    PERFORM queue_reviews_v1(p, decision, tick);
+    IF p -> 'reviews' <> '[]' THEN
+        PERFORM queue_reviews_v1(p, decision, tick);
+    END IF;
     INSERT INTO idempotency (tribe_id, agent_id, key, request_digest, reply, at)
     VALUES (tribe, actor, p ->> 'key', decode(p ->> 'request_digest', 'hex'), reply, clock_timestamp());
     RETURN jsonb_build_object(
