@@ -196,10 +196,9 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
             challenge=() if ends else _ids(contested),
             retire=_ids(contested) if ends else (),
         )
-    rejected = [j for j in known.rejected.same if not asked.released or j.candidate.rejected_as is not Rejection.INJECTION]
-    if rejected:
+    if rejected := [j for j in known.rejected.same if not (asked.released and _as_injection(j))]:
         return _rejected_before(_surest(rejected), known)
-    unsure = [j for j in known.rejected.unsure if not asked.released or j.candidate.rejected_as is not Rejection.INJECTION]
+    unsure = [j for j in known.rejected.unsure if not (asked.released and _as_injection(j))]
     if perhaps := [j for j in unsure if worth_a_challenge(draft, j.candidate)]:
         return _perhaps_rejected(_surest(perhaps), known)
     if active.conflicts and not _may_replace(draft, writer, policy, active.conflicts):
@@ -222,44 +221,45 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
 
 def _rejected_before(record: Judged, known: _Known) -> Plan:
     """Answers from the record: what a curator rejected is held back, or disputed again with a pointer to it."""
-    lesson_id = record.candidate.lesson.lesson_id
-    if record.candidate.rejected_as is Rejection.INJECTION:
-        reason = f"a curator retired the same as an injection: {show(Prefix.LESSON, lesson_id)}"
-        return Plan(outcome=Outcome.QUARANTINED, reason=reason, lapse=known.gone)
-    if known.disputed.same:
-        return replace(_join(_surest(known.disputed.same), lapse=known.gone), dispute=_ids(known.active.conflicts))
-    if record.candidate.confirmed_by_writer:
-        reason = f"a curator rejected the same when this agent said it before: {show(Prefix.LESSON, lesson_id)}"
+    named = show(Prefix.LESSON, record.candidate.lesson.lesson_id)
+    if _as_injection(record):
+        return _held_back(f"a curator retired the same as an injection: {named}", known)
+    if record.candidate.confirmed_by_writer and not known.disputed.same:
+        lesson_id = record.candidate.lesson.lesson_id
+        reason = f"a curator rejected the same when this agent said it before: {named}"
         return Plan(outcome=Outcome.DISPUTED, reason=reason, confirm=lesson_id, lapse=known.gone, precedent=lesson_id)
-    against = dict.fromkeys(_ids(known.active.conflicts))
-    against.update(dict.fromkeys(sorted(record.candidate.opponents.difference(known.gone))))
-    return Plan(
-        outcome=Outcome.DISPUTED,
-        reason=f"a curator rejected the same before: {show(Prefix.LESSON, lesson_id)}; a curator decides again",
-        dispute=tuple(against),
-        rivals=known.rivals,
-        lapse=known.gone,
-        precedent=lesson_id,
-    )
+    return _disputed_again(f"a curator rejected the same before: {named}; a curator decides again", record, known)
 
 
 def _perhaps_rejected(record: Judged, known: _Known) -> Plan:
     """What may be what a curator rejected is not silently believed either, least of all because no judge could be asked."""
-    lesson_id = record.candidate.lesson.lesson_id
-    if record.candidate.rejected_as is Rejection.INJECTION:
-        reason = f"it may be what a curator retired as an injection: {show(Prefix.LESSON, lesson_id)}"
-        return Plan(outcome=Outcome.QUARANTINED, reason=reason, lapse=known.gone)
+    named = show(Prefix.LESSON, record.candidate.lesson.lesson_id)
+    if _as_injection(record):
+        return _held_back(f"it may be what a curator retired as an injection: {named}", known)
+    return _disputed_again(f"it may be what a curator rejected before: {named}; a curator decides", record, known)
+
+
+def _as_injection(record: Judged) -> bool:
+    return record.candidate.rejected_as is Rejection.INJECTION
+
+
+def _held_back(reason: str, known: _Known) -> Plan:
+    return Plan(outcome=Outcome.QUARANTINED, reason=reason, lapse=known.gone)
+
+
+def _disputed_again(reason: str, record: Judged, known: _Known) -> Plan:
+    """Joins the dispute in which the same is said already, or opens one against all that stood against the rejected lesson."""
     if known.disputed.same:
         return replace(_join(_surest(known.disputed.same), lapse=known.gone), dispute=_ids(known.active.conflicts))
     against = dict.fromkeys(_ids(known.active.conflicts))
     against.update(dict.fromkeys(sorted(record.candidate.opponents.difference(known.gone))))
     return Plan(
         outcome=Outcome.DISPUTED,
-        reason=f"it may be what a curator rejected before: {show(Prefix.LESSON, lesson_id)}; a curator decides",
+        reason=reason,
         dispute=tuple(against),
         rivals=known.rivals,
         lapse=known.gone,
-        precedent=lesson_id,
+        precedent=record.candidate.lesson.lesson_id,
     )
 
 
