@@ -26,13 +26,14 @@ from tributary.core.curation import (
     Signal,
 )
 from tributary.core.decision import Learned, VerdictKind
-from tributary.core.errors import InvalidRequest, NotFound, WrongStanding
+from tributary.core.errors import InvalidRequest, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Lesson, Status
 from tributary.core.limits import check_tick
 from tributary.core.policy import Policy
 from tributary.core.ports import Screen
 from tributary.curate import documents
+from tributary.curate.disputes import find_dispute
 from tributary.curate.reports import case_of
 from tributary.curate.reviewing import Case, screened_case, wrong_verdicts
 from tributary.curate.words import check_words
@@ -153,7 +154,7 @@ class Curator:
             return resolved(admitted.replay)
         if rationale is not None:
             check_words(self.screen, "rationale", rationale)
-        dispute = self._dispute(principal, dispute_id)
+        dispute = find_dispute(self.database, principal, dispute_id)
         if ending is Ending.ACCEPTED and expired(dispute.contender, at=self.now()):
             raise WrongStanding("what the contender claims is over by its own words; reject it, or learn what holds now")
         word = Resolution(dispute_id=dispute_id, ending=ending, rationale=rationale, seen_tick=seen_tick)
@@ -278,15 +279,6 @@ class Curator:
             {"tribe_id": principal.tribe_id, "lesson_id": lesson_id, "tick": None, "instant": None, "now": None},
         )
         return rows.lesson(rows.document(found)["lesson"])
-
-    def _dispute(self, principal: Principal, dispute_id: UUID) -> Dispute:
-        found = self.database.value(
-            statement("curate", "dispute"),
-            {"tribe_id": principal.tribe_id, "dispute_id": dispute_id, "agent_id": principal.agent_id},
-        )
-        if found is None:
-            raise NotFound("there is no such dispute in this tribe")
-        return documents.dispute(rows.document(found))
 
 
 def _author(principal: Principal, lesson: Lesson, role: Role) -> Principal:

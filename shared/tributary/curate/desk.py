@@ -11,10 +11,10 @@ from tributary.access import agent_of, token_of
 from tributary.core.agent import Agent, Principal, Role, Token
 from tributary.core.clock import Now, utc_now
 from tributary.core.curation import AuditEntry, DecisionRecord, Dispute, DisputeKind, Held, Review, ReviewState
-from tributary.core.errors import NotFound
 from tributary.core.ids import Prefix, show
 from tributary.core.requests import Page
 from tributary.curate import documents
+from tributary.curate.disputes import find_dispute
 from tributary.recall import Signer, Stopwatch, check_limit, cursor, listing_receipt, parse_cursor
 from tributary.store import Database, rows, statement
 
@@ -62,13 +62,7 @@ class Desk:
     def dispute(self, principal: Principal, dispute_id: UUID) -> Dispute:
         """Returns one dispute; raises NotFound."""
         principal.require(Role.READER)
-        found = self.database.value(
-            statement("curate", "dispute"),
-            {"tribe_id": principal.tribe_id, "dispute_id": dispute_id, "agent_id": principal.agent_id},
-        )
-        if found is None:
-            raise NotFound("there is no such dispute in this tribe")
-        return documents.dispute(rows.document(found))
+        return find_dispute(self.database, principal, dispute_id)
 
     def quarantine(self, principal: Principal, *, limit: int = 20, before: str | None = None) -> Page[Held]:
         """Returns the lessons that are held back, with the reasons. For curators."""
