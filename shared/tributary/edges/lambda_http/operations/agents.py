@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from tributary.contract import agents as contract
 from tributary.core.agent import Role
 from tributary.edges.lambda_http import agent_words as words
-from tributary.edges.lambda_http.operations.ask import Ask, Operation
+from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
 from tributary.edges.lambda_http.reply import HttpReply, of_model
 
 
 def _agents(ask: Ask) -> HttpReply:
     given, principal = ask.query(), ask.principal
-    page = ask.memory.desk.agents(principal, limit=int(given["limit"]), before=given.get("before"))
+    page = ask.memory.desk.agents(principal, **page_of(given))
     return of_model(words.agents(page))
 
 
@@ -26,7 +26,7 @@ def _create_agent(ask: Ask) -> HttpReply:
 
 def _tokens(ask: Ask) -> HttpReply:
     given, principal, agent_id = ask.query(), ask.principal, ask.id()
-    page = ask.memory.desk.tokens(principal, agent_id, limit=int(given["limit"]), before=given.get("before"))
+    page = ask.memory.desk.tokens(principal, agent_id, **page_of(given))
     return of_model(words.tokens(page))
 
 

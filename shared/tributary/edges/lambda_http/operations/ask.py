@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -69,3 +69,15 @@ class Ask:
 
 
 Operation = Callable[[Ask], HttpReply]
+
+
+class PageAsked(TypedDict):
+    """Which page of a listing is asked for: how many items, and from which cursor on."""
+
+    limit: int
+    before: str | None
+
+
+def page_of(given: Mapping[str, str]) -> PageAsked:
+    """Returns the page that the query of a listing asks for."""
+    return {"limit": int(given["limit"]), "before": given.get("before")}

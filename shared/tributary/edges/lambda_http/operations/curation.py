@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 from uuid import UUID
 
 from tributary.contract import curation as contract
 from tributary.core import ids
 from tributary.core.curation import DisputeKind, Ending, Mistake, RetireCause, ReviewState
 from tributary.edges.lambda_http import curation_words as words
-from tributary.edges.lambda_http.operations.ask import Ask, Operation
+from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
 from tributary.edges.lambda_http.operations.memory import learned_reply
 from tributary.edges.lambda_http.reply import HttpReply, of_model
 
@@ -59,7 +58,7 @@ def _disputes(kind: DisputeKind) -> Operation:
             kind=kind,
             is_open=None if state == "any" else state == "open",
             lesson_id=lesson_id,
-            **_page(given),
+            **page_of(given),
         )
         return of_model(words.disputes(page, now=ask.now()))
 
@@ -74,13 +73,13 @@ def _dispute(ask: Ask) -> HttpReply:
 
 def _quarantine(ask: Ask) -> HttpReply:
     given, principal = ask.query(), ask.principal
-    return of_model(words.quarantine(ask.memory.desk.quarantine(principal, **_page(given)), now=ask.now()))
+    return of_model(words.quarantine(ask.memory.desk.quarantine(principal, **page_of(given)), now=ask.now()))
 
 
 def _decisions(ask: Ask) -> HttpReply:
     given, principal = ask.query(), ask.principal
     lesson_id = _lesson_id(given)
-    return of_model(words.decisions(ask.memory.desk.decisions(principal, lesson_id=lesson_id, **_page(given))))
+    return of_model(words.decisions(ask.memory.desk.decisions(principal, lesson_id=lesson_id, **page_of(given))))
 
 
 def _report(ask: Ask) -> HttpReply:
@@ -95,7 +94,7 @@ def _report(ask: Ask) -> HttpReply:
 def _reviews(ask: Ask) -> HttpReply:
     given, principal = ask.query(), ask.principal
     state = None if given["state"] == "any" else ReviewState(given["state"])
-    return of_model(words.reviews(ask.memory.desk.reviews(principal, state=state, **_page(given))))
+    return of_model(words.reviews(ask.memory.desk.reviews(principal, state=state, **page_of(given))))
 
 
 def _reject_review(ask: Ask) -> HttpReply:
@@ -118,11 +117,7 @@ def _set_policy(ask: Ask) -> HttpReply:
 
 def _audit(ask: Ask) -> HttpReply:
     given, principal = ask.query(), ask.principal
-    return of_model(words.audit(ask.memory.desk.audit(principal, **_page(given))))
-
-
-def _page(given: Mapping[str, str]) -> dict[str, Any]:
-    return {"limit": int(given["limit"]), "before": given.get("before")}
+    return of_model(words.audit(ask.memory.desk.audit(principal, **page_of(given))))
 
 
 def _lesson_id(given: Mapping[str, str]) -> UUID | None:

@@ -15,7 +15,7 @@ from tributary.core.lesson import Draft, Status
 from tributary.core.receipt import Receipt, SearchPath
 from tributary.edges.lambda_http import translate
 from tributary.edges.lambda_http.body import read_item
-from tributary.edges.lambda_http.operations.ask import Ask, Operation
+from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
 from tributary.edges.lambda_http.problems import Refused, invalid_field, problem_of
 from tributary.edges.lambda_http.query import as_of
 from tributary.edges.lambda_http.reply import HttpReply, Measure, of_model
@@ -104,8 +104,7 @@ def _lessons(ask: Ask) -> HttpReply:
     listing = ask.memory.lessons(
         principal,
         status=None if status == "any" else Status(status),
-        limit=int(given["limit"]),
-        before=given.get("before"),
+        **page_of(given),
         as_of=instant,
     )
     return of_model(translate.listing(listing))
