@@ -221,20 +221,23 @@ BEGIN
     clock_at := opened.clock_at;
     replay := replay_v1(p_tribe, p_actor, p_key, p_digest);
     IF replay IS NULL THEN
-        role := (SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL);
-        PERFORM require_v1(role, p_needs);
+        role := require_role_v1(p_tribe, p_actor, p_needs);
     END IF;
 END
 $$;
 
-CREATE FUNCTION tributary.require_v1(p_role text, p_needs text) RETURNS void LANGUAGE plpgsql IMMUTABLE AS $$
+-- The role that is stored for the agent now; raises TB403 when the agent was revoked, or when this needs a higher one.
+CREATE FUNCTION tributary.require_role_v1(p_tribe uuid, p_agent uuid, p_needs text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    ranks constant text[] := ARRAY['reader', 'writer', 'curator'];
+    role text := (SELECT a.role FROM tributary.agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.revoked_at IS NULL);
 BEGIN
-    IF p_role IS NULL THEN
+    IF role IS NULL THEN
         RAISE EXCEPTION 'the agent was revoked' USING ERRCODE = 'TB403';
-    ELSIF array_position(ARRAY['reader', 'writer', 'curator'], p_role)
-          < array_position(ARRAY['reader', 'writer', 'curator'], p_needs) THEN
-        RAISE EXCEPTION 'the role of this agent is % by now; this needs %', p_role, p_needs USING ERRCODE = 'TB403';
+    ELSIF array_position(ranks, role) < array_position(ranks, p_needs) THEN
+        RAISE EXCEPTION 'the role of this agent is % by now; this needs %', role, p_needs USING ERRCODE = 'TB403';
     END IF;
+    RETURN role;
 END
 $$;
 
@@ -270,8 +273,7 @@ BEGIN
         RETURN replay;
     END IF;
     IF p ->> 'needs' IS NOT NULL THEN
-        role := (SELECT a.role FROM agent a WHERE a.tribe_id = tribe AND a.agent_id = actor AND a.revoked_at IS NULL);
-        PERFORM require_v1(role, p ->> 'needs');
+        role := require_role_v1(tribe, actor, p ->> 'needs');
         IF p ->> 'stands' IN ('pending', 'quarantined') THEN
             role := p ->> 'role';
         END IF;

@@ -269,8 +269,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp 
 DECLARE
     opened tribe := gate_v1(p_tribe);
 BEGIN
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     IF opened.policy = p_policy AND opened.policy_version = p_version + 1 THEN
         RETURN json_build_object('policy', opened.policy, 'version', opened.policy_version); -- sent again: its reply was lost
     ELSIF opened.policy_version <> p_version THEN

@@ -61,8 +61,7 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(
         SELECT l.lesson_id FROM lesson l
@@ -103,8 +102,7 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(
         SELECT d.decision_id FROM decision d
@@ -140,8 +138,7 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(
         SELECT r.review_id FROM review r
@@ -166,8 +163,7 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(SELECT a.audit_id FROM audit a WHERE a.tribe_id = p_tribe AND (p_before_id IS NULL OR a.audit_id < p_before_id)
                   ORDER BY a.audit_id DESC LIMIT p_limit + 1);

@@ -38,8 +38,7 @@ BEGIN
     IF EXISTS (SELECT FROM audit u WHERE u.tribe_id = p_tribe AND u.audit_id = p_audit) THEN
         RETURN true;
     END IF;
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     RETURN false;
 END
 $$;
@@ -229,8 +228,7 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(SELECT a.agent_id FROM agent a WHERE a.tribe_id = p_tribe AND (p_before_id IS NULL OR a.agent_id < p_before_id)
                   ORDER BY a.agent_id DESC LIMIT p_limit + 1);
@@ -249,8 +247,7 @@ DECLARE
     moment record;
     page uuid[];
 BEGIN
-    PERFORM require_v1((SELECT a.role FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_actor AND a.revoked_at IS NULL),
-                       'curator');
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
     PERFORM managed_agent_v1(p_tribe, p_agent);
     SELECT * INTO moment FROM resolve_v1(p_tribe, NULL, NULL, coalesce(p_now, clock_timestamp()));
     page := ARRAY(SELECT t.token_id FROM token t
