@@ -88,7 +88,8 @@ RULES: Mapping[str, LiteralString] = {
     "a tick without an event": """
         SELECT n FROM tributary.tribe t, generate_series(1, t.clock) AS n
         WHERE t.tribe_id = %(tribe)s AND NOT EXISTS (
-            SELECT FROM tributary.lesson_event e WHERE e.tribe_id = t.tribe_id AND e.tick = n)""",
+            SELECT FROM tributary.lesson_event e WHERE e.tribe_id = t.tribe_id AND e.tick = n
+            UNION ALL SELECT FROM tributary.tribe_event e WHERE e.tribe_id = t.tribe_id AND e.tick = n)""",
     "an event after the last tick": """
         SELECT e.tick FROM tributary.lesson_event e JOIN tributary.tribe t USING (tribe_id)
         WHERE t.tribe_id = %(tribe)s AND e.tick > t.clock""",

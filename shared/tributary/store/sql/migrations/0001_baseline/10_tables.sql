@@ -6,6 +6,7 @@
 --          │          ├─ lesson_event, confirmation      what happened to it, at which tick
 --          │          ├─ rival                           which two may never both be believed
 --          │          └─ dispute ── dispute_about        what is open against it
+--          ├─ tribe_event                      what a tick did besides
 --          ├─ decision, idempotency, audit     what was asked and answered
 --          ├─ review                           what a golden set might learn from (15_curation.sql)
 --          ├─ pace, tribe_day                  how fast an agent and how much a tribe writes (15_curation.sql)
@@ -192,6 +193,18 @@ CREATE TABLE tributary.lesson_event (
 );
 CREATE INDEX lesson_event_lesson ON tributary.lesson_event (tribe_id, lesson_id, tick);
 CREATE INDEX lesson_event_at ON tributary.lesson_event (tribe_id, at, tick); -- an instant resolves to a tick
+
+-- What a tick did besides changing the standing of lessons: every tick has a row here or in lesson_event.
+CREATE TABLE tributary.tribe_event (
+    tribe_id     uuid NOT NULL,
+    tick         bigint NOT NULL,
+    event        text NOT NULL CHECK (event IN ('dispute_settled', 'space_switched')),
+    agent_id     uuid, -- NULL for the operator
+    details      jsonb NOT NULL DEFAULT '{}', -- ids and codes, never text
+    at           timestamptz NOT NULL,
+    PRIMARY KEY (tribe_id, tick, event)
+);
+CREATE INDEX tribe_event_at ON tributary.tribe_event (tribe_id, at, tick);
 
 CREATE TABLE tributary.confirmation (
     tribe_id   uuid NOT NULL,

@@ -115,7 +115,10 @@ CREATE FUNCTION tributary.close_dispute_v1(p jsonb, p_tick bigint, p_at timestam
 LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
     UPDATE dispute SET state = 'settled', ending = p #>> '{resolves,ending}', closed_tick = p_tick, closed_at = p_at,
         closed_by = (p ->> 'actor_id')::uuid, rationale = p #>> '{resolves,rationale}'
-    WHERE tribe_id = (p ->> 'tribe_id')::uuid AND dispute_id = (p #>> '{resolves,dispute_id}')::uuid
+    WHERE tribe_id = (p ->> 'tribe_id')::uuid AND dispute_id = (p #>> '{resolves,dispute_id}')::uuid;
+    INSERT INTO tribe_event (tribe_id, tick, event, agent_id, details, at)
+    VALUES ((p ->> 'tribe_id')::uuid, p_tick, 'dispute_settled', (p ->> 'actor_id')::uuid,
+            jsonb_build_object('dispute', p #>> '{resolves,dispute_id}', 'ending', p #>> '{resolves,ending}'), p_at)
 $$;
 
 -- Queues what p -> 'reviews' holds; a case that was queued before is not queued again.

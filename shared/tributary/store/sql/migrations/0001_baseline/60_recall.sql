@@ -18,14 +18,17 @@ BEGIN
             RAISE EXCEPTION 'the clock of this tribe stands at %', t.clock USING ERRCODE = 'TB422';
         END IF;
         tick := p_tick;
-        at := coalesce((SELECT e.at FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick LIMIT 1), t.created_at);
+        at := coalesce((SELECT e.at FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick LIMIT 1),
+                       (SELECT e.at FROM tribe_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick LIMIT 1), t.created_at);
         settled := true;
     ELSIF p_instant IS NOT NULL THEN
         IF p_instant > p_now THEN
             RAISE EXCEPTION 'that instant is yet to come' USING ERRCODE = 'TB422';
         END IF;
-        tick := coalesce((SELECT e.tick FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.at <= p_instant
-                          ORDER BY e.at DESC, e.tick DESC LIMIT 1), 0);
+        tick := greatest(0, (SELECT e.tick FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.at <= p_instant
+                             ORDER BY e.at DESC, e.tick DESC LIMIT 1),
+                            (SELECT e.tick FROM tribe_event e WHERE e.tribe_id = p_tribe AND e.at <= p_instant
+                             ORDER BY e.at DESC, e.tick DESC LIMIT 1));
         at := p_instant;
         settled := p_instant <= t.clock_at;
     ELSE
