@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from benchmarks.corpus import SITUATION, Corpus
 from tributary.core.ids import new_id
 from tributary.core.terms import terms_of
 
+PARTS = 100
+"""Each lesson is tagged with one of so many parts: a filter that lets one in a hundred through."""
 LESSON = (
     "tribe_id, lesson_id, agent_id, kind, status, text, situation, tags, source_how, source_ref, evidence, confidence,"
     " content_hash, learned_tick, learned_at, activated_tick, activated_at"
@@ -39,7 +42,8 @@ class _Load:
     def lessons(self) -> Iterator[tuple[object, ...]]:
         for tick, (row, lesson_id) in enumerate(zip(self.rows, self.ids, strict=True), self.first):
             digest = hashlib.sha256(self.corpus.texts[row].encode()).digest()
-            said = ("gotcha", "active", self.corpus.texts[row], SITUATION, "{}", "observed", "run:bench", "[]", 0.7)
+            tags = json.dumps({"part": str(row % PARTS)})
+            said = ("gotcha", "active", self.corpus.texts[row], SITUATION, tags, "observed", "run:bench", "[]", 0.7)
             yield (self.tribe_id, lesson_id, self.agent_id, *said, digest, tick, self.at, tick, self.at)
 
     def vectors(self) -> Iterator[tuple[object, ...]]:
@@ -49,11 +53,11 @@ class _Load:
 
     def terms(self) -> Iterator[tuple[object, ...]]:
         """In the order of the table's key: rows at random would be inserted several times slower."""
-        every: list[tuple[str, UUID]] = []
-        for row, lesson_id in zip(self.rows, self.ids, strict=True):
-            every += [(term, lesson_id) for term in terms_of(f"{SITUATION}\n{self.corpus.texts[row]}")]
+        every: list[tuple[str, int, UUID]] = []
+        for tick, (row, lesson_id) in enumerate(zip(self.rows, self.ids, strict=True), self.first):
+            every += [(term, tick, lesson_id) for term in terms_of(f"{SITUATION}\n{self.corpus.texts[row]}")]
         every.sort()
-        return ((self.tribe_id, term, lesson_id) for term, lesson_id in every)
+        return ((self.tribe_id, term, tick, lesson_id) for term, tick, lesson_id in every)
 
     def events(self) -> Iterator[tuple[object, ...]]:
         for tick, lesson_id in enumerate(self.ids, self.first):
@@ -85,7 +89,14 @@ def load_lessons(
         _copy(cursor, f"lesson ({LESSON})", load.lessons())
         vector_types = ("uuid", "int4", "uuid", "bool", "halfvec")
         _copy(cursor, "lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)", load.vectors(), vector_types)
-        _copy(cursor, "lesson_term (tribe_id, term, lesson_id)", load.terms(), ("uuid", "text", "uuid"))
+        term_types = ("uuid", "text", "int8", "uuid")
+        _copy(cursor, "lesson_term (tribe_id, term, since_tick, lesson_id)", load.terms(), term_types)
+        cursor.execute(
+            "INSERT INTO tributary.lesson_facet (tribe_id, facet, lesson_id)"
+            " SELECT l.tribe_id, f.facet, l.lesson_id FROM tributary.lesson l, unnest(tributary.facets_v1(l)) AS f(facet)"
+            " WHERE l.tribe_id = %s AND l.learned_tick >= %s ORDER BY f.facet, l.lesson_id",
+            (tribe_id, load.first),
+        )
         _copy(cursor, "lesson_event (tribe_id, tick, seq, lesson_id, event, status, agent_id, at)", load.events())
         cursor.execute(
             "UPDATE tributary.tribe SET clock = clock + %s, clock_at = %s WHERE tribe_id = %s", (len(rows), load.at, tribe_id)

@@ -77,14 +77,23 @@ RULES: Mapping[str, LiteralString] = {
         GROUP BY 1, 2, 3 HAVING count(*) <> 2""",
     "a counter that is not the number of lessons": """
         SELECT status FROM (
-            SELECT status, lessons FROM tributary.tribe_count WHERE tribe_id = %(tribe)s
+            SELECT status, lessons, past FROM tributary.tribe_count WHERE tribe_id = %(tribe)s
             UNION ALL
-            SELECT status, -count(*) FROM tributary.lesson WHERE tribe_id = %(tribe)s GROUP BY status) both_sides
-        GROUP BY status HAVING sum(lessons) <> 0""",
+            SELECT status, -count(*), -count(deactivated_tick) FROM tributary.lesson WHERE tribe_id = %(tribe)s
+            GROUP BY status) both_sides
+        GROUP BY status HAVING sum(lessons) <> 0 OR sum(past) <> 0""",
     "a counter that is not the number of vectors": """
-        SELECT s.space_id FROM tributary.tribe_space s WHERE s.tribe_id = %(tribe)s AND s.vectors <> (
-            SELECT count(*) FROM tributary.lesson_vector v
-            WHERE v.tribe_id = s.tribe_id AND v.space_id = s.space_id AND v.believed)""",
+        SELECT s.space_id FROM tributary.tribe_space s WHERE s.tribe_id = %(tribe)s AND (s.vectors, s.past) <> (
+            SELECT count(*) FILTER (WHERE v.believed), count(l.deactivated_tick)
+            FROM tributary.lesson_vector v JOIN tributary.lesson l USING (tribe_id, lesson_id)
+            WHERE v.tribe_id = s.tribe_id AND v.space_id = s.space_id)""",
+    "a lesson that no filter finds, or one that a filter finds and should not": """
+        SELECT l.lesson_id FROM tributary.lesson l WHERE l.tribe_id = %(tribe)s
+        AND ARRAY(SELECT DISTINCT f FROM unnest(tributary.facets_v1(l)) f
+                  WHERE l.status <> 'erased' AND EXISTS (
+                      SELECT FROM tributary.lesson_term x WHERE x.tribe_id = l.tribe_id AND x.lesson_id = l.lesson_id) ORDER BY 1)
+         <> ARRAY(SELECT f.facet FROM tributary.lesson_facet f
+                  WHERE f.tribe_id = l.tribe_id AND f.lesson_id = l.lesson_id ORDER BY 1)""",
     "a tick without an event": """
         SELECT n FROM tributary.tribe t, generate_series(1, t.clock) AS n
         WHERE t.tribe_id = %(tribe)s AND NOT EXISTS (

@@ -29,6 +29,8 @@ HALVES = {
     "a confirmation without its event, or an event without it": "DELETE FROM confirmation",
     "a counter that is not the number of lessons": "UPDATE tribe_count SET lessons = lessons + 1 WHERE status = 'superseded'",
     "a counter that is not the number of vectors": "UPDATE tribe_space SET vectors = vectors + 1",
+    "a lesson that no filter finds, or one that a filter finds and should not": """
+        DELETE FROM lesson_facet WHERE lesson_id = (SELECT lesson_id FROM lesson WHERE status = 'active' LIMIT 1)""",
     "a tick without an event": "UPDATE tribe SET clock = clock + 1",
     "an event after the last tick": "UPDATE tribe SET clock = clock - 1",
     OTHER_TERMS: "DELETE FROM lesson_term WHERE term = 'deploying'",

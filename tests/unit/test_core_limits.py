@@ -167,6 +167,8 @@ def test_a_receipt_shows_every_filter_of_its_question_as_plain_values() -> None:
         query="secret",
         limit=7,
         kinds=(Kind.RESOLUTION,),
+        sources=(How.OBSERVED,),
+        agent="writer",
         subject="deploy",
         tags={"env": "prod"},
         min_confidence=0.5,
@@ -177,6 +179,8 @@ def test_a_receipt_shows_every_filter_of_its_question_as_plain_values() -> None:
     assert question.filters() == {
         "limit": 7,
         "kinds": ["resolution"],
+        "sources": ["observed"],
+        "agent": "writer",
         "subject": "deploy",
         "tags": {"env": "prod"},
         "min_confidence": 0.5,

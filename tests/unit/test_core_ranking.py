@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from typing import cast
 from uuid import UUID
 
 import pytest
@@ -123,7 +124,7 @@ def test_the_order_does_not_depend_on_how_the_pool_lay(grounds: list[tuple[float
     ],
 )
 def test_each_rule_leaves_out_what_it_is_for_and_is_counted(rule: str, one: Found) -> None:
-    other = replace(one, lesson=replace(one.lesson, lesson_id=UUID(int=101)))
+    other = replace(one, lesson=replace(cast(Lesson, one.lesson), lesson_id=UUID(int=101)))
     result = ranked(one, other, found(lesson(102)), min_confidence=0.4)
     assert numbers(result) == [102]
     assert dict(result.excluded) == {rule: 2}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from tributary.core.lesson import Kind, Lesson
+from tributary.core.lesson import Kind
 
 PRIOR_WEIGHT = 2.0
 WITHERED_BELOW = 0.2
@@ -45,6 +45,13 @@ class Fading(Protocol):
     def valid_until(self) -> datetime | None: ...
 
 
+class Beginning(Protocol):
+    """The part of a lesson that says from when on it holds."""
+
+    @property
+    def valid_from(self) -> datetime | None: ...
+
+
 def half_life(kind: Kind) -> timedelta:
     return timedelta(days=HALF_LIFE_DAYS[kind])
 
@@ -71,7 +78,7 @@ def expired(lesson: Fading, *, at: datetime) -> bool:
     return lesson.valid_until is not None and lesson.valid_until <= at
 
 
-def not_yet_valid(lesson: Lesson, *, at: datetime) -> bool:
+def not_yet_valid(lesson: Beginning, *, at: datetime) -> bool:
     return lesson.valid_from is not None and at < lesson.valid_from
 
 

@@ -11,10 +11,11 @@ from tributary.core.receipt import Cause, Coverage, SearchPath
 class Observed:
     """What one recall knows of its own search.
 
-    in_scope          believed lessons that the filters let in
+    in_scope          believed lessons that the filters let in; all that are (or were) believed, where it did not look at each
     with_vector       those of them that have a vector in the serving space
     vector_path       how vectors were searched, or None when they were not
     embedder_failed   the query could not be embedded
+    time_over         the time to compare lessons one by one was over before all were
     pool_exhausted    rules of time or confidence emptied the pool while lessons outside of it were not looked at
     """
 
@@ -22,6 +23,7 @@ class Observed:
     with_vector: int
     vector_path: SearchPath | None
     embedder_failed: bool
+    time_over: bool = False
     pool_exhausted: bool = False
 
 
@@ -34,13 +36,15 @@ def coverage_of(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
     if observed.vector_path is None:
         return Coverage.UNKNOWN, (Cause.NO_SERVING_SPACE,)
     causes: list[Cause] = []
-    if observed.with_vector < observed.in_scope:
+    if observed.time_over:
+        causes.append(Cause.TIME_BUDGET)
+    elif observed.with_vector < observed.in_scope:
         causes.append(Cause.LESSONS_WITHOUT_VECTOR)
     if observed.vector_path is SearchPath.VECTOR_HNSW:
         causes.append(Cause.APPROXIMATE_INDEX)
     if observed.pool_exhausted:
         causes.append(Cause.POOL_EXHAUSTED)
-    if Cause.LESSONS_WITHOUT_VECTOR in causes or observed.pool_exhausted:
+    if not set(causes) <= {Cause.APPROXIMATE_INDEX}:
         return Coverage.PARTIAL, tuple(causes)
     if causes:
         return Coverage.APPROXIMATE, tuple(causes)

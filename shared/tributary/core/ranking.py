@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
+from uuid import UUID
 
-from tributary.core.confidence import expired, freshness, not_yet_valid, shown_confidence, withered
+from tributary.core.confidence import Beginning, Fading, expired, freshness, not_yet_valid, shown_confidence, withered
 from tributary.core.decision import Challenge
-from tributary.core.lesson import Lesson
 from tributary.core.receipt import WEAK_MATCH
 
 VERSION = "v1"
@@ -28,6 +29,13 @@ DIGITS = 6
 """Figures in hits and receipts are rounded, so that their JSON is the same wherever it is written."""
 
 
+class Rankable(Fading, Beginning, Protocol):
+    """The part of a lesson that ranking goes by."""
+
+    @property
+    def lesson_id(self) -> UUID: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """A lesson that a side of the search brought in.
@@ -36,7 +44,7 @@ class Found:
     term_share    share of the query's terms that it holds, weighted by rarity, 0..1
     """
 
-    lesson: Lesson
+    lesson: Rankable
     similarity: float | None
     term_share: float
     subject_matches: bool

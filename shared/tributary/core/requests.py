@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from tributary.core import limits
 from tributary.core.decision import Challenge
 from tributary.core.errors import InvalidRequest
-from tributary.core.lesson import Kind, Lesson
+from tributary.core.lesson import How, Kind, Lesson
 from tributary.core.receipt import Receipt
 
 Item = TypeVar("Item")
@@ -26,11 +26,17 @@ class Require(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A recall as its caller asks it. `as_of` is a tick or an instant, None for now; `tags` must all match exactly."""
+    """A recall as its caller asks it. `as_of` is a tick or an instant, None for now.
+
+    Filters: of one of the `kinds`, known in one of these ways (`sources`), by the `agent` of this name, about the `subject`,
+    and with all of the `tags` exactly.
+    """
 
     query: str
     limit: int = 5
     kinds: tuple[Kind, ...] = ()
+    sources: tuple[How, ...] = ()
+    agent: str | None = None
     subject: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     min_confidence: float = 0.0
@@ -46,6 +52,8 @@ class Question:
             raise InvalidRequest("limit", f"must be from 1 to {limits.RECALL_LIMIT}")
         if self.subject is not None:
             limits.check_short("subject", self.subject, limits.SUBJECT_CHARACTERS)
+        if self.agent is not None:
+            limits.check_name("agent", self.agent)
         limits.check_tags(self.tags)
         limits.check_confidence("min_confidence", self.min_confidence)
         if isinstance(self.as_of, datetime):
@@ -63,6 +71,8 @@ class Question:
         return {
             "limit": self.limit,
             "kinds": [kind.value for kind in self.kinds],
+            "sources": [how.value for how in self.sources],
+            "agent": self.agent,
             "subject": self.subject,
             "tags": dict(self.tags),
             "min_confidence": self.min_confidence,

@@ -3,61 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any, cast
-
-from psycopg.types.json import Jsonb
+from dataclasses import dataclass, replace
+from uuid import UUID
 
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.coverage import Observed, coverage_of
 from tributary.core.errors import InvalidRequest, ModelFailed, Unavailable
 from tributary.core.ids import Prefix, new_id, show
-from tributary.core.lesson import Kind, Status
-from tributary.core.normal import subject_key
+from tributary.core.lesson import Kind, Lesson
 from tributary.core.ports import Embedder
-from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Found, Ranked, Ranking, rank
+from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Ranked, Ranking, rank
 from tributary.core.receipt import UNDECIDED, Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
-from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
-from tributary.recall.moments import tick_and_instant
+from tributary.recall.search import EVERYTHING, Asked, Search, search, undecided, whole_lessons
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.spaces import EXACT_LIMIT, Profiles, as_text
-from tributary.store import Database, rows, statement
+from tributary.store import Database
 from tributary.telemetry import Event, log
 
-SMALLEST_POOL = 50
 LARGEST_POOL = 5000
 WIDER = 10
 """A search whose pool was emptied by rules of time or confidence is made again with a pool so many times as large."""
-QUERY_TERMS = 64
+SCAN_BUDGET_MS = 2000
+"""How long lessons may be compared one by one, where they are many; some three million of them on a current machine."""
 LABELS = {Kind.REJECTED_HYPOTHESIS: "tried, did not help"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
-    """What the database gave: how it searched, and the pool that it found."""
+class Outcome:
+    """What a recall came to: its last search with the ranking of its pool, and the ways in which vectors were sought."""
 
-    header: rows.Document
-    pool: tuple[Found, ...]
-
-    @classmethod
-    def of(cls, records: list[dict[str, Any]]) -> Search:
-        """Reads the rows of `recall_v1`: the header alone in the first, a lesson in each other."""
-        header = records[0]["header"]
-        return cls(header=header, pool=tuple(_found(one, header) for one in records[1:]))
-
-
-def _found(record: rows.Document, header: rows.Document) -> Found:
-    whole = header["term_weight"]
-    return Found(
-        lesson=rows.lesson(record),
-        similarity=rows.similarity(record["cosine_distance"]),
-        term_share=record["term_weight"] / whole if whole else 0.0,
-        subject_matches=record["subject_matches"],
-        challenges=rows.challenges(header["challenges"], record["lesson_id"]),
-    )
+    found: Search
+    ranking: Ranking
+    paths: tuple[SearchPath, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +50,7 @@ class Recaller:
     signer: Signer
     now: Now = utc_now
     exact_limit: int = EXACT_LIMIT
+    scan_budget_ms: int = SCAN_BUDGET_MS
 
     def recall(self, principal: Principal, question: Question) -> Recalled:
         """Returns the best lessons with a receipt of how they were found.
@@ -83,35 +64,39 @@ class Recaller:
         profile = self.profiles.get(principal.tribe_id)
         with watch.stage("embed"):
             embedding = self._embed(question)
-        pool_size = max(4 * question.limit, SMALLEST_POOL)
-        while True:
-            with watch.stage("database"):
-                found = self._search(principal, question, profile.space_id, embedding, pool_size)
-            with watch.stage("score"):
-                ranking = rank(
-                    found.pool,
-                    at=rows.moment(found.header["at"]),
-                    floor=self.embedder.space.floor,
-                    limit=question.limit,
-                    min_confidence=question.min_confidence,
-                    include_stale=question.include_stale,
-                )
-            if not _starved(found, ranking, question) or pool_size == LARGEST_POOL:
-                break
-            pool_size = min(WIDER * pool_size, LARGEST_POOL)
+        asked = Asked.of(
+            principal.tribe_id,
+            question,
+            space_id=profile.space_id,
+            embedding=embedding,
+            now=self.now(),
+            exact_limit=self.exact_limit,
+            budget_ms=self.scan_budget_ms,
+        )
+        outcome = self._answer(asked, watch)
+        if not outcome.ranking.ranked and outcome.found.path is SearchPath.VECTOR_HNSW:
+            # an index may pass over what is near: only when each lesson was compared can it be said that there is none
+            again = self._answer(replace(asked, exact_limit=EVERYTHING), watch)
+            outcome = replace(again, paths=(SearchPath.VECTOR_HNSW, *again.paths))
+        found, ranked = outcome.found, outcome.ranking.ranked
         with watch.stage("database"):
-            undecided = 0 if ranking.ranked else self._undecided(principal, question, found, profile.space_id, embedding)
-        receipt = self._receipt(principal, question, found, ranking, watch, embedded=embedding is not None, undecided=undecided)
+            if ranked:
+                open_questions = 0
+                lessons = whole_lessons(self.database, found, [one.found.lesson.lesson_id for one in ranked])
+            else:
+                open_questions = undecided(self.database, found, nearer=1 - (self.embedder.space.floor - WEAK_MARGIN))
+                lessons = {}
+        receipt = self._receipt(principal, question, outcome, watch, undecided=open_questions)
         log.event(
             Event.RECALLED,
             receipt=show(Prefix.RECEIPT, receipt.receipt_id),
-            tick=found.header["tick"],
+            tick=found.tick,
             hits=len(receipt.hits),
             coverage=receipt.coverage.value,
-            path=found.header["path"],
+            path=None if found.path is None else found.path.value,
             database_ms=watch.ms["database"],
         )
-        return Recalled(hits=tuple(_hit(one) for one in ranking.ranked), receipt=receipt)
+        return Recalled(hits=tuple(_hit(one, lessons) for one in ranked), receipt=receipt)
 
     def _embed(self, question: Question) -> str | None:
         try:
@@ -122,96 +107,51 @@ class Recaller:
             log.event(Event.RECALL_DEGRADED, level=log.WARNING, error=error, cause="embedder_failed")
             return None
 
-    def _search(self, principal: Principal, question: Question, space_id: int, embedding: str | None, pool_size: int) -> Search:
-        tick, instant = tick_and_instant(question.as_of)
-        records = self.database.records(
-            statement("recall", "recall"),
-            {
-                "tribe_id": principal.tribe_id,
-                "space_id": space_id,
-                "embedding": embedding,
-                "terms": list(terms_of(question.query)[:QUERY_TERMS]),
-                "query_subject": subject_key(question.subject or question.query),
-                "kinds": [kind.value for kind in question.kinds] or None,
-                "subject_key": subject_key(question.subject),
-                "tags": Jsonb(dict(question.tags)),
-                "pool": pool_size,
-                "tick": tick,
-                "instant": instant,
-                "now": self.now(),
-                "rare": RARE_TERMS,
-                "cap": COMMON_FROM,
-                "exact_limit": self.exact_limit,
-            },
-        )
-        found = Search.of(records)
-        if question.at_least is not None and found.header["tick"] < question.at_least:
-            stands = found.header["tick"]
-            if not found.header["replica"]:
-                raise InvalidRequest("at_least", f"must be a tick that was reached; the clock of this tribe stands at {stands}")
-            raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {stands}")
-        return found
-
-    def _undecided(self, principal: Principal, question: Question, found: Search, space_id: int, embedding: str | None) -> int:
-        """Returns how many lessons bear on the question that nothing was decided about yet; asks only where there are any."""
-        statuses = found.header["statuses"]
-        if not any(statuses.get(one.value) for one in (Status.PENDING, Status.DISPUTED)):
-            return 0
-        return cast(
-            int,
-            self.database.value(
-                statement("recall", "undecided"),
-                {
-                    "tribe_id": principal.tribe_id,
-                    "space_id": space_id,
-                    "embedding": embedding,
-                    "terms": list(terms_of(question.query)[:QUERY_TERMS]),
-                    "nearer": 1 - (self.embedder.space.floor - WEAK_MARGIN),
-                    "cap": COMMON_FROM,
-                },
-            ),
-        )
+    def _answer(self, asked: Asked, watch: Stopwatch) -> Outcome:
+        """Searches and ranks, with a wider pool as long as rules that exclude what is near leave places empty."""
+        while True:
+            with watch.stage("database"):
+                found = search(self.database, asked)
+                _require_reached(asked.question, found)
+            with watch.stage("score"):
+                ranking = rank_pool(found, floor=self.embedder.space.floor)
+            if not starved(found, ranking) or asked.pool == LARGEST_POOL:
+                return Outcome(found=found, ranking=ranking, paths=() if found.path is None else (found.path,))
+            asked = replace(asked, pool=min(WIDER * asked.pool, LARGEST_POOL))
 
     def _receipt(
-        self,
-        principal: Principal,
-        question: Question,
-        found: Search,
-        ranking: Ranking,
-        watch: Stopwatch,
-        *,
-        embedded: bool,
-        undecided: int,
+        self, principal: Principal, question: Question, outcome: Outcome, watch: Stopwatch, *, undecided: int
     ) -> Receipt:
+        found, ranking = outcome.found, outcome.ranking
         header = found.header
-        path = None if header["path"] is None else SearchPath(header["path"])
+        in_scope, with_vector = found.scope_and_vectors
         coverage, causes = coverage_of(
             Observed(
-                in_scope=header["in_scope"],
-                with_vector=header["with_vector"],
-                vector_path=path,
-                embedder_failed=not embedded,
-                pool_exhausted=_starved(found, ranking, question),
+                in_scope=in_scope,
+                with_vector=with_vector,
+                vector_path=found.path,
+                embedder_failed=found.asked.embedding is None,
+                time_over=not header["finished"],
+                pool_exhausted=starved(found, ranking),
             )
         )
-        unseen = max(0, header["considered"] - len(found.pool))
+        unseen = max(0, found.considered - len(found.pool))
         excluded = [Exclusion(rule=status, count=count) for status, count in sorted(header["statuses"].items())]
         excluded += [Exclusion(rule=rule, count=count) for rule, count in sorted(ranking.excluded.items())]
         if undecided:
             excluded.append(Exclusion(rule=UNDECIDED, count=undecided))
         if unseen:
             excluded.append(Exclusion(rule="outranked", count=unseen))
-        sides = (path,) if path is not None else ()
         return self.signer.sign(
             Receipt(
                 receipt_id=new_id(),
-                searched=(_searched(principal, header),),
+                searched=(Searched(tribe=principal.tribe_id, tick=found.tick, at=found.at, settled=header["settled"]),),
                 query_digest=query_digest(question.query),
                 filters=question.filters(),
-                paths=(*sides, SearchPath.TERMS, SearchPath.SUBJECT),
-                space=self.embedder.space.name if path is not None else None,
+                paths=(*outcome.paths, SearchPath.TERMS, SearchPath.SUBJECT),
+                space=self.embedder.space.name if found.path is not None else None,
                 floor=self.embedder.space.floor,
-                considered=header["considered"],
+                considered=found.considered,
                 excluded=tuple(excluded),
                 hits=tuple(_scored(one) for one in ranking.ranked),
                 coverage=coverage,
@@ -222,13 +162,34 @@ class Recaller:
         )
 
 
-def _starved(found: Search, ranking: Ranking, question: Question) -> bool:
+def rank_pool(found: Search, *, floor: float) -> Ranking:
+    """Returns the ranking of a search's pool under the question's own rules, at the instant that it is about."""
+    question = found.asked.question
+    return rank(
+        found.pool,
+        at=found.at,
+        floor=floor,
+        limit=question.limit,
+        min_confidence=question.min_confidence,
+        include_stale=question.include_stale,
+    )
+
+
+def starved(found: Search, ranking: Ranking) -> bool:
     """Tells whether hits are missing because what time or confidence excludes took places in the pool.
 
     What the pool left out is farther than all that is in it, so under the floor as well where the floor alone excluded.
     """
     took_places = any(ranking.excluded[rule] for rule in OVERTAKING)
-    return took_places and len(ranking.ranked) < question.limit and found.header["considered"] > len(found.pool)
+    return took_places and len(ranking.ranked) < found.asked.question.limit and found.considered > len(found.pool)
+
+
+def _require_reached(question: Question, found: Search) -> None:
+    if question.at_least is None or found.tick >= question.at_least:
+        return
+    if not found.header["replica"]:
+        raise InvalidRequest("at_least", f"must be a tick that was reached; the clock of this tribe stands at {found.tick}")
+    raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {found.tick}")
 
 
 def query_digest(query: str) -> str:
@@ -236,12 +197,8 @@ def query_digest(query: str) -> str:
     return hashlib.sha256(query.encode()).hexdigest()
 
 
-def _searched(principal: Principal, header: rows.Document) -> Searched:
-    return Searched(tribe=principal.tribe_id, tick=header["tick"], at=rows.moment(header["at"]), settled=header["settled"])
-
-
-def _hit(ranked: Ranked) -> Hit:
-    lesson = ranked.found.lesson
+def _hit(ranked: Ranked, lessons: dict[UUID, Lesson]) -> Hit:
+    lesson = lessons[ranked.found.lesson.lesson_id]
     return Hit(
         lesson=lesson,
         score=ranked.score,

@@ -1,12 +1,14 @@
-"""A tribe's own HNSW index. None spans tribes: equal vectors in one tribe would trap the scans of another."""
+"""A tribe's own HNSW indexes. None spans tribes: equal vectors in one tribe would trap the scans of another."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import class_row
 
 from tributary.core.errors import NotFound
 from tributary.store import Database, statement
@@ -14,7 +16,8 @@ from tributary.store import Database, statement
 EXACT_LIMIT = 10_000
 """Believed vectors up to which a tribe is scanned exactly: complete, and about as fast as an index there."""
 
-BUILD_MEMORY = "512MB"
+MOST_MEMORY = 2 * 1024**3
+"""Bytes that one build may take. A graph that outgrows them is built many times slower."""
 BATCH = 500
 
 
@@ -24,37 +27,62 @@ def index_fresh(database: Database, tribe_id: UUID, *, most: int = BATCH) -> int
 
 
 def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT) -> bool:
-    """Builds the tribe's index CONCURRENTLY when it has outgrown exact search, and tells whether it has one now.
+    """Builds the tribe's indexes CONCURRENTLY when it has outgrown exact search, and tells whether believed lessons have one now.
 
-    `connection` acts as the owner, autocommits, and goes straight to the server. Learn and recall go on meanwhile; an index
-    that an earlier, interrupted build left invalid is dropped and built again.
+    One index is over believed lessons, another, for reads as of the past, over those that were believed once. `connection` acts
+    as the owner, autocommits, and goes straight to the server. Learn and recall go on meanwhile; an index that an earlier,
+    interrupted build left invalid is dropped and built again.
     """
-    row = connection.execute(statement("spaces", "index_state"), {"tribe_id": tribe_id}).fetchone()
-    if row is None:
+    states = connection.cursor(row_factory=class_row(_State)).execute(statement("spaces", "index_state"), {"tribe_id": tribe_id})
+    found = states.fetchall()
+    if not found:
         raise NotFound("the tribe serves from no embedding space")
-    vectors, space_id, dimension, name, valid = row
-    if valid:
+    of_believed, _ = (_build(connection, tribe_id, one, exact_limit) for one in found)
+    return of_believed
+
+
+@dataclass(frozen=True, kw_only=True)
+class _State:
+    """One of a tribe's two indexes: `valid` is None where there is none."""
+
+    space_id: int
+    dimension: int
+    past: bool
+    vectors: int
+    name: str
+    valid: bool | None
+
+
+def _build(connection: psycopg.Connection, tribe_id: UUID, state: _State, exact_limit: int) -> bool:
+    if state.valid:
         return True
-    if vectors <= exact_limit:
+    if state.vectors <= exact_limit:
         return False
-    index = sql.Identifier("tributary", name)
-    while connection.execute(statement("spaces", "index_vectors"), {"tribe_id": tribe_id, "limit": BATCH}).fetchone() != (0,):
-        pass  # in batches, so that no commit waits for long; those that are learned meanwhile the gardener adds
-    connection.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'")  # a graph that outgrows it is built many times slower
-    if valid is not None:
+    index = sql.Identifier("tributary", state.name)
+    batch = {"tribe_id": tribe_id, "space_id": state.space_id, "past": state.past, "limit": BATCH}
+    while connection.execute(statement("spaces", "index_vectors"), batch).fetchone() != (0,):
+        pass  # in batches, so that no commit waits for long; those that come meanwhile the gardener adds
+    connection.execute(f"SET maintenance_work_mem = '{_memory_kb(state)}kB'".encode())
+    if state.valid is not None:
         connection.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(index))
     connection.execute(
         sql.SQL(
             "CREATE INDEX CONCURRENTLY {name} ON tributary.lesson_vector"
             " USING hnsw ((embedding::public.halfvec({dimension})) public.halfvec_cosine_ops)"
             " WITH (m = 16, ef_construction = 200)"
-            " WHERE tribe_id = {tribe_id} AND space_id = {space_id} AND believed AND indexed"
+            " WHERE tribe_id = {tribe_id} AND space_id = {space_id} AND {which} AND indexed"
         ).format(
-            name=sql.Identifier(name),
-            dimension=sql.Literal(dimension),
+            name=sql.Identifier(state.name),
+            dimension=sql.Literal(state.dimension),
             tribe_id=sql.Literal(str(tribe_id)),
-            space_id=sql.Literal(space_id),
+            space_id=sql.Literal(state.space_id),
+            which=sql.SQL("NOT believed" if state.past else "believed"),
         )
     )
     connection.execute("ANALYZE tributary.lesson_vector")  # else the planner takes what it knew before for few indexed vectors
     return True
+
+
+def _memory_kb(state: _State) -> int:
+    """Returns what the graph takes in memory, with its vectors and some 600 bytes of links and bookkeeping each."""
+    return max(64 * 1024, min(MOST_MEMORY, state.vectors * (2 * state.dimension + 600)) // 1024)

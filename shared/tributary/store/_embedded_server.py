@@ -28,7 +28,7 @@ LOG_TAIL_BYTES = 3000
 
 LAPTOP: Mapping[str, str] = {
     "max_connections": "100",
-    "shared_buffers": "128MB",
+    "shared_buffers": "512MB",
     "max_wal_size": "256MB",  # bounds the disk that it takes, and the time that a recovery takes
     "timezone": "UTC",
     "log_timezone": "UTC",

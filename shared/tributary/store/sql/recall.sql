@@ -1,8 +1,8 @@
 -- name: recall
 -- The three sides of a recall, fused, from one snapshot.
 SELECT r.* FROM tributary.recall_v1(
-    %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(query_subject)s, %(kinds)s, %(subject_key)s, %(tags)s, %(pool)s,
-    %(tick)s, %(instant)s, %(now)s, %(rare)s, %(cap)s, %(exact_limit)s) r
+    %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(query_subject)s, %(filters)s, %(pool)s, %(whole)s, %(tick)s, %(instant)s,
+    %(now)s, %(rare)s, %(cap)s, %(exact_limit)s, %(budget_ms)s, %(only)s) r
 
 -- name: list
 -- A page of lessons, newest first.
@@ -24,4 +24,4 @@ SELECT secret FROM tributary.signing_key WHERE key_id = %(key_id)s
 -- name: undecided
 -- How many pending or disputed lessons bear on a question to which nothing believed was found.
 SELECT tributary.undecided_v1(
-    %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(nearer)s, %(cap)s)
+    %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(nearer)s, %(cap)s, %(tick)s, %(present)s)

@@ -13,17 +13,18 @@ INSERT INTO tributary.tribe_space (tribe_id, space_id, state)
 SELECT %(tribe_id)s, s.space_id, 'serving' FROM tributary.space s WHERE s.name = %(name)s ON CONFLICT DO NOTHING
 
 -- name: index_state
--- Operator: how many believed vectors a tribe has where it serves from, the name and width for its own index, and whether
--- that index is there and valid (NULL when absent).
-SELECT ts.vectors, s.space_id, s.dimension, tributary.index_name_v1(ts.tribe_id, ts.space_id), (
+-- Operator: where a tribe serves from, for believed lessons and for those that were believed once: how many vectors there are, the name of
+-- their own index, and whether that is there and valid (NULL when absent).
+SELECT s.space_id, s.dimension, x.past, CASE WHEN x.past THEN ts.past ELSE ts.vectors END AS vectors,
+    tributary.index_name_v1(ts.tribe_id, ts.space_id, x.past) AS name, (
     SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
-    WHERE c.relname = tributary.index_name_v1(ts.tribe_id, ts.space_id) AND c.relnamespace = 'tributary'::regnamespace)
-FROM tributary.tribe_space ts JOIN tributary.space s USING (space_id)
-WHERE ts.tribe_id = %(tribe_id)s AND ts.state = 'serving'
+    WHERE c.relname = tributary.index_name_v1(ts.tribe_id, ts.space_id, x.past) AND c.relnamespace = 'tributary'::regnamespace) AS valid
+FROM tributary.tribe_space ts JOIN tributary.space s USING (space_id), (VALUES (false), (true)) AS x(past)
+WHERE ts.tribe_id = %(tribe_id)s AND ts.state = 'serving' ORDER BY x.past
 
 -- name: index_vectors
 -- Operator: makes a batch of a tribe's vectors ready for its index.
-SELECT tributary.index_vectors_v1(%(tribe_id)s, %(limit)s)
+SELECT tributary.index_vectors_v1(%(tribe_id)s, %(space_id)s, %(past)s, %(limit)s)
 
 -- name: index_fresh
 -- Puts vectors that were learned since into the tribe's index, when it has one that is valid.

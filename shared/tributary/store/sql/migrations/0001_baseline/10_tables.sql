@@ -2,7 +2,7 @@
 --
 --   tribe ─┬─ agent ── token                   who may do what
 --          ├─ tribe_count, usage               counters
---          ├─ lesson ─┬─ lesson_vector, lesson_term      how it is found
+--          ├─ lesson ─┬─ lesson_vector, _term, _facet     how it is found
 --          │          ├─ lesson_event, confirmation      what happened to it, at which tick
 --          │          ├─ rival                           which two may never both be believed
 --          │          └─ dispute ── dispute_about        what is open against it
@@ -34,6 +34,7 @@ CREATE TABLE tributary.tribe_count (
     tribe_id  uuid NOT NULL,
     status    text NOT NULL,
     lessons   bigint NOT NULL CHECK (lessons >= 0),
+    past      bigint NOT NULL DEFAULT 0 CHECK (past >= 0), -- those of them that were believed once
     PRIMARY KEY (tribe_id, status)
 ) WITH (fillfactor = 25);
 
@@ -78,6 +79,7 @@ CREATE TABLE tributary.tribe_space (
     space_id  integer NOT NULL REFERENCES tributary.space,
     state     text NOT NULL CHECK (state IN ('building', 'serving', 'retired')),
     vectors   bigint NOT NULL DEFAULT 0 CHECK (vectors >= 0), -- of believed lessons
+    past      bigint NOT NULL DEFAULT 0 CHECK (past >= 0), -- of lessons that were believed once
     PRIMARY KEY (tribe_id, space_id)
 ) WITH (fillfactor = 25);
 CREATE UNIQUE INDEX tribe_space_serving ON tributary.tribe_space (tribe_id) WHERE state = 'serving';
@@ -152,13 +154,14 @@ CREATE INDEX lesson_erased_text ON tributary.lesson (tribe_id, text_hash) WHERE 
 CREATE INDEX lesson_held ON tributary.lesson (tribe_id, learned_tick DESC) WHERE status = 'quarantined';
 -- No lesson_id in it: a generic plan, which knows an average tribe only, would look lessons up by scanning it whole.
 CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC);
+CREATE INDEX lesson_ended ON tributary.lesson (tribe_id, deactivated_tick) WHERE deactivated_tick IS NOT NULL;
 
 CREATE TABLE tributary.lesson_vector (
     tribe_id   uuid NOT NULL,
     space_id   integer NOT NULL,
     lesson_id  uuid NOT NULL,
     believed   boolean NOT NULL, -- kept equal to the lesson's by the cascade
-    indexed    boolean NOT NULL DEFAULT false, -- in the tribe's HNSW index, if it has one; the gardener puts new ones there
+    indexed    boolean NOT NULL DEFAULT false, -- in the tribe's HNSW index of such as it, if there is one; the gardener puts it there
     embedding  public.halfvec NOT NULL,
     PRIMARY KEY (tribe_id, space_id, lesson_id),
     FOREIGN KEY (tribe_id, lesson_id, believed) REFERENCES tributary.lesson (tribe_id, lesson_id, believed) ON UPDATE CASCADE,
@@ -166,13 +169,23 @@ CREATE TABLE tributary.lesson_vector (
 );
 ALTER TABLE tributary.lesson_vector ALTER COLUMN embedding SET STORAGE PLAIN; -- an exact scan must not visit TOAST
 CREATE INDEX lesson_vector_believed ON tributary.lesson_vector (tribe_id, space_id, indexed) WHERE believed;
+CREATE INDEX lesson_vector_past ON tributary.lesson_vector (tribe_id, space_id, indexed) WHERE NOT believed;
 CREATE INDEX lesson_vector_lesson ON tributary.lesson_vector (tribe_id, lesson_id);
 
 CREATE TABLE tributary.lesson_term (
+    tribe_id    uuid NOT NULL,
+    term        text NOT NULL,
+    since_tick  bigint NOT NULL,
+    lesson_id   uuid NOT NULL,
+    PRIMARY KEY (tribe_id, term, since_tick, lesson_id) -- so that who held a term at a tick is one range
+);
+
+-- What a lesson can be filtered by (facets_v1), so that a narrow filter finds its lessons without a scan of the tribe.
+CREATE TABLE tributary.lesson_facet (
     tribe_id   uuid NOT NULL,
-    term       text NOT NULL,
+    facet      bigint NOT NULL,
     lesson_id  uuid NOT NULL,
-    PRIMARY KEY (tribe_id, term, lesson_id)
+    PRIMARY KEY (tribe_id, facet, lesson_id)
 );
 
 CREATE TABLE tributary.lesson_event (
@@ -192,6 +205,7 @@ CREATE TABLE tributary.lesson_event (
     FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson
 );
 CREATE INDEX lesson_event_lesson ON tributary.lesson_event (tribe_id, lesson_id, tick);
+CREATE INDEX lesson_event_undecided ON tributary.lesson_event (tribe_id, lesson_id) WHERE status IN ('pending', 'disputed');
 CREATE INDEX lesson_event_at ON tributary.lesson_event (tribe_id, at, tick); -- an instant resolves to a tick
 
 -- What a tick did besides changing the standing of lessons: every tick has a row here or in lesson_event.

@@ -36,11 +36,13 @@ BEGIN
         RETURN NULL;
     END IF;
     IF TG_OP <> 'INSERT' THEN
-        UPDATE tribe_count SET lessons = lessons - 1 WHERE tribe_id = OLD.tribe_id AND status = OLD.status;
+        UPDATE tribe_count SET lessons = lessons - 1, past = past - (OLD.deactivated_tick IS NOT NULL)::integer
+        WHERE tribe_id = OLD.tribe_id AND status = OLD.status;
     END IF;
     IF TG_OP <> 'DELETE' THEN
-        INSERT INTO tribe_count AS c (tribe_id, status, lessons) VALUES (NEW.tribe_id, NEW.status, 1)
-        ON CONFLICT (tribe_id, status) DO UPDATE SET lessons = c.lessons + 1;
+        INSERT INTO tribe_count AS c (tribe_id, status, lessons, past)
+        VALUES (NEW.tribe_id, NEW.status, 1, (NEW.deactivated_tick IS NOT NULL)::integer)
+        ON CONFLICT (tribe_id, status) DO UPDATE SET lessons = c.lessons + 1, past = c.past + excluded.past;
     END IF;
     RETURN NULL;
 END
@@ -52,15 +54,23 @@ CREATE FUNCTION tributary.count_vector() RETURNS trigger LANGUAGE plpgsql
 SET search_path = tributary, pg_temp AS $$
 DECLARE
     change integer := 0;
+    past_change integer := 0;
 BEGIN
-    IF TG_OP <> 'INSERT' AND OLD.believed THEN
-        change := change - 1;
+    IF TG_OP <> 'INSERT' THEN
+        change := change - OLD.believed::integer;
     END IF;
-    IF TG_OP <> 'DELETE' AND NEW.believed THEN
-        change := change + 1;
+    IF TG_OP <> 'DELETE' THEN
+        change := change + NEW.believed::integer;
     END IF;
-    IF change <> 0 THEN
-        UPDATE tribe_space SET vectors = vectors + change
+    IF TG_OP = 'UPDATE' THEN
+        past_change := (OLD.believed AND NOT NEW.believed)::integer;
+    ELSIF NOT coalesce(NEW.believed, OLD.believed) AND EXISTS (
+        SELECT FROM lesson l WHERE l.tribe_id = coalesce(NEW.tribe_id, OLD.tribe_id)
+                               AND l.lesson_id = coalesce(NEW.lesson_id, OLD.lesson_id) AND l.deactivated_tick IS NOT NULL) THEN
+        past_change := CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END;
+    END IF;
+    IF change <> 0 OR past_change <> 0 THEN
+        UPDATE tribe_space SET vectors = vectors + change, past = past + past_change
         WHERE tribe_id = coalesce(NEW.tribe_id, OLD.tribe_id) AND space_id = coalesce(NEW.space_id, OLD.space_id);
     END IF;
     RETURN NULL;
@@ -68,6 +78,16 @@ END
 $$;
 CREATE TRIGGER count_vector AFTER INSERT OR DELETE OR UPDATE OF believed ON tributary.lesson_vector
     FOR EACH ROW EXECUTE FUNCTION tributary.count_vector();
+
+-- What begins or ceases to be believed belongs into another index, and waits beside it: the gate is no place to extend a graph.
+CREATE FUNCTION tributary.vector_changes_its_index() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.indexed := false;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER vector_changes_its_index BEFORE UPDATE OF believed ON tributary.lesson_vector
+    FOR EACH ROW WHEN (OLD.believed <> NEW.believed) EXECUTE FUNCTION tributary.vector_changes_its_index();
 
 CREATE FUNCTION tributary.vector_has_the_width_of_its_space() RETURNS trigger LANGUAGE plpgsql
 SET search_path = tributary, public, pg_temp AS $$

@@ -15,20 +15,20 @@ AS $$
 DECLARE
     vector halfvec := p_vector::halfvec;
     path text := vector_path_v1(p_tribe, p_space, p_exact_limit);
-    near record;
+    near near;
     held text[]; -- the rarest terms that some lesson holds, with how many do
     holders integer[];
     unheld text[]; -- by these a lesson that is learned meanwhile may be found
     found_ids uuid[];
 BEGIN
-    SELECT * INTO near FROM nearest_v1(p_tribe, p_space, vector, p_near, path);
+    near := nearest_v1(p_tribe, p_space, vector, p_near, path);
     SELECT array_agg(h.term) FILTER (WHERE h.holders > 0 AND h.place <= p_rare),
            array_agg(h.holders) FILTER (WHERE h.holders > 0 AND h.place <= p_rare),
            array_agg(h.term) FILTER (WHERE h.holders = 0)
     INTO held, holders, unheld
     FROM (SELECT t.term, t.holders,
                  row_number() OVER (ORDER BY t.holders = 0, t.holders, length(t.term) DESC, t.term) AS place
-          FROM term_holders_v1(p_tribe, p_terms, p_cap, latest_v1(), true) t WHERE t.holders <= p_cap) h;
+          FROM term_holders_v1(p_tribe, p_terms, p_cap, latest_v1()) t WHERE t.holders <= p_cap) h;
     SELECT array_agg(DISTINCT s.lesson_id) INTO found_ids FROM (
         SELECT unnest(near.lesson_ids) AS lesson_id
         UNION ALL

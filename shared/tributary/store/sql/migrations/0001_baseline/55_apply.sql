@@ -176,7 +176,7 @@ BEGIN
         RAISE EXCEPTION 'the lesson is not % any more but %', p ->> 'stands', stood USING ERRCODE = 'TB410';
     END IF;
     IF p ->> 'stands' = 'quarantined' AND p_status NOT IN ('quarantined', 'retired') THEN
-        PERFORM index_lesson_v1(p, p_status = 'active');
+        PERFORM index_lesson_v1(p, p_status = 'active', p_tick);
     END IF;
 END
 $$;
@@ -200,26 +200,32 @@ BEGIN
         p_status = 'quarantined', p_tick, p_at,
         CASE WHEN active THEN p_tick END, CASE WHEN active THEN p_at END);
     IF p_status <> 'quarantined' THEN -- nothing may find it before a curator releases it
-        PERFORM index_lesson_v1(p, active);
+        PERFORM index_lesson_v1(p, active, p_tick);
     END IF;
 END
 $$;
 
--- What a lesson is found by: its vector and its terms.
-CREATE FUNCTION tributary.index_lesson_v1(p jsonb, p_active boolean) RETURNS void
+-- What a lesson is found by from a tick on: its vector, its terms, and what it can be filtered by. One that was pending before it was held
+-- back has them already.
+CREATE FUNCTION tributary.index_lesson_v1(p jsonb, p_active boolean, p_tick bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = tributary, public, pg_temp AS $$
 DECLARE
     tribe uuid := p ->> 'tribe_id';
-    lesson uuid := p #>> '{lesson,lesson_id}';
+    new_id uuid := p #>> '{lesson,lesson_id}';
 BEGIN
     IF p ->> 'embedding' IS NOT NULL THEN
         INSERT INTO lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)
-        VALUES (tribe, (p ->> 'space_id')::integer, lesson, p_active, (p ->> 'embedding')::halfvec)
-        ON CONFLICT DO NOTHING; -- a lesson that was pending before it was held back has them
+        VALUES (tribe, (p ->> 'space_id')::integer, new_id, p_active, (p ->> 'embedding')::halfvec)
+        ON CONFLICT DO NOTHING;
     END IF;
-    INSERT INTO lesson_term (tribe_id, term, lesson_id)
-    SELECT tribe, t.term, lesson FROM jsonb_array_elements_text(p -> 'terms') AS t(term) ORDER BY t.term
+    INSERT INTO lesson_facet (tribe_id, facet, lesson_id)
+    SELECT DISTINCT tribe, f.facet, l.lesson_id FROM lesson l, unnest(facets_v1(l)) AS f(facet)
+    WHERE l.tribe_id = tribe AND l.lesson_id = new_id
     ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        INSERT INTO lesson_term (tribe_id, term, since_tick, lesson_id)
+        SELECT tribe, t.term, p_tick, new_id FROM jsonb_array_elements_text(p -> 'terms') AS t(term) ORDER BY t.term;
+    END IF;
 END
 $$;
 

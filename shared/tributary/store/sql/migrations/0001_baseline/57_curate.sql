@@ -79,7 +79,7 @@ BEGIN
     END IF;
     SELECT a.tick, a.at INTO tick, at FROM advance_v1(p_tribe) a;
     IF p_index IS NOT NULL THEN
-        PERFORM index_lesson_v1(p_index, false); -- so that the same is found when it comes again
+        PERFORM index_lesson_v1(p_index, false, tick); -- so that the same is found when it comes again
     END IF;
     UPDATE lesson SET
         status = 'retired',
@@ -132,6 +132,7 @@ BEGIN
     -- after the lessons: whoever was just embedding one has committed by now, and whoever comes later finds it erased
     DELETE FROM lesson_vector WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
     DELETE FROM lesson_term WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
+    DELETE FROM lesson_facet WHERE tribe_id = p_tribe AND lesson_id = ANY (gone);
     UPDATE decision SET draft = NULL
     WHERE tribe_id = p_tribe AND draft IS NOT NULL AND (
         lesson_id = ANY (gone) OR draft ->> 'text' = said OR decode(draft ->> 'text_hash', 'hex') = hash);

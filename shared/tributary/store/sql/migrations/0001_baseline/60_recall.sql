@@ -18,7 +18,8 @@ BEGIN
             RAISE EXCEPTION 'the clock of this tribe stands at %', t.clock USING ERRCODE = 'TB422';
         END IF;
         tick := p_tick;
-        at := coalesce((SELECT e.at FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick LIMIT 1),
+        at := coalesce(p_instant,
+                       (SELECT e.at FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick LIMIT 1),
                        (SELECT e.at FROM tribe_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick LIMIT 1), t.created_at);
         settled := true;
     ELSIF p_instant IS NOT NULL THEN
@@ -39,112 +40,86 @@ BEGIN
 END
 $$;
 
--- Of a recall: the first row is the header alone, each other row a lesson of the pool, best fused first. Rows, since building
--- and reading fifty lessons as JSON costs more than finding them.
+-- Of a recall: the first row is the header alone, each other row a lesson. The header's arrays hold what ranking goes by, for each lesson
+-- of the pool, best fused first: whole lessons are many columns, and few of the pool are shown. Arrays, since building them as JSON takes
+-- longer than finding them.
 CREATE TYPE tributary.recalled AS (
     header json,
+    pool uuid[], kinds text[], confidences double precision[], confirmed bigint[], contradicted bigint[], confirmed_at timestamptz[],
+    valid_from_each timestamptz[], valid_until_each timestamptz[], distances double precision[], weights double precision[],
+    subject_matches boolean[],
     -- a lesson_row, column by column: taking fields out of a nested row is slow, since each is looked for from the first
     lesson_id uuid, agent_id uuid, agent_name text, kind text, status text, text text, situation text, subject text,
     subject_key text, tags jsonb, source_how text, source_ref text, evidence jsonb, rationale text, confidence double precision,
     valid_from timestamptz, valid_until timestamptz, keep_until timestamptz, content_hash bytea,
     learned_tick bigint, learned_at timestamptz, activated_tick bigint, activated_at timestamptz,
     deactivated_tick bigint, deactivated_at timestamptz, superseded_by uuid,
-    confirmations bigint, contradictions bigint, last_confirmed_at timestamptz,
-    cosine_distance double precision, term_weight double precision, subject_matches boolean);
+    confirmations bigint, contradictions bigint, last_confirmed_at timestamptz);
 
 -- The three sides of a recall, fused.
 --   p_vector          the query's embedding as text, NULL when it could not be made
 --   p_terms           the query's terms, each once
---   p_kinds, p_subject_key, p_tags   filters, NULL or '{}' when absent
---   p_pool            how many lessons each side may bring, and how many the pool holds
---   p_tick, p_instant the past moment asked for, both NULL for now; p_now NULL for the database's clock
+--   p_filters         NULL, or kinds, hows (arrays or null), agent (a name or null), subject_key (or null), tags (an object)
+--   p_pool, p_whole   how many lessons each side may bring and the pool holds, and how many of it come whole, best fused first
+--   p_tick, p_instant the past moment asked for: NULL for now; both for a tick, judged at that instant
+--   p_now             NULL for the database's clock
+--   p_budget_ms       how long lessons may be compared one by one
+--   p_only            instead of searching, looks at these
 CREATE FUNCTION tributary.recall_v1(
-    p_tribe uuid, p_space integer, p_vector text, p_terms text[], p_query_subject text, p_kinds text[], p_subject_key text,
-    p_tags jsonb, p_pool integer, p_tick bigint, p_instant timestamptz, p_now timestamptz, p_rare integer, p_cap integer,
-    p_exact_limit bigint)
+    p_tribe uuid, p_space integer, p_vector text, p_terms text[], p_query_subject text, p_filters jsonb, p_pool integer,
+    p_whole integer, p_tick bigint, p_instant timestamptz, p_now timestamptz, p_rare integer, p_cap integer, p_exact_limit bigint,
+    p_budget_ms integer, p_only uuid[])
 RETURNS SETOF tributary.recalled LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     moment record;
-    present boolean := p_tick IS NULL AND p_instant IS NULL;
-    filtered boolean := p_kinds IS NOT NULL OR p_subject_key IS NOT NULL OR p_tags <> '{}';
-    serving boolean := EXISTS (SELECT FROM tribe_space s
-                               WHERE s.tribe_id = p_tribe AND s.space_id = p_space AND s.state = 'serving');
-    vector halfvec := CASE WHEN serving THEN p_vector::halfvec END;
+    filters scope := CASE WHEN p_filters IS NULL THEN ROW(NULL, NULL, false, NULL, NULL, NULL, NULL, '{}')::scope
+                          ELSE scope_v1(p_tribe, p_filters) END;
+    state text := (SELECT s.state FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.space_id = p_space);
+    vector halfvec := CASE WHEN state = 'serving' OR p_only IS NOT NULL THEN p_vector::halfvec END;
+    sought record;
     path text;
-    near record;
-    scope uuid[];
-    in_scope bigint;
-    with_vector bigint;
+    near near := ROW('{}', '{}', 0, NULL, true);
+    known jsonb;
+    pool uuid[];
+    distances double precision[];
+    weights double precision[];
     all_weights double precision;
-    pool_ids uuid[];
-    pool_distances double precision[];
-    pool_weights double precision[];
 BEGIN
     SELECT * INTO moment FROM resolve_v1(p_tribe, p_tick, p_instant, coalesce(p_now, clock_timestamp()));
-    IF present AND NOT filtered THEN
-        in_scope := coalesce((SELECT c.lessons FROM tribe_count c WHERE c.tribe_id = p_tribe AND c.status = 'active'), 0);
-        path := vector_path_v1(p_tribe, p_space, p_exact_limit);
-        IF vector IS NOT NULL THEN
-            SELECT * INTO near FROM nearest_v1(p_tribe, p_space, vector, p_pool, path);
-            with_vector := CASE path WHEN 'vector:exact' THEN near.compared
-                           ELSE (SELECT s.vectors FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.space_id = p_space) END;
-        END IF;
-    ELSE
-        -- what was believed then, or what the filters let in, is scanned exactly
-        SELECT coalesce(array_agg(l.lesson_id), '{}') INTO scope FROM lesson l
-        WHERE l.tribe_id = p_tribe AND l.activated_tick <= moment.tick
-          AND (l.deactivated_tick IS NULL OR l.deactivated_tick > moment.tick)
-          AND l.rejected_as IS DISTINCT FROM 'injection' -- what was believed once, but hijacks whoever reads it
-          AND (p_kinds IS NULL OR l.kind = ANY (p_kinds))
-          AND (p_subject_key IS NULL OR l.subject_key = p_subject_key)
-          AND l.tags @> p_tags;
-        in_scope := cardinality(scope);
-        path := CASE WHEN serving THEN 'vector:exact' END;
-        IF vector IS NOT NULL THEN
-            WITH compared AS MATERIALIZED (
-                SELECT v.lesson_id, v.embedding <=> vector AS distance
-                FROM unnest(scope) AS s(lesson_id)
-                JOIN lesson_vector v ON v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = s.lesson_id)
-            SELECT array_agg(n.lesson_id ORDER BY n.distance, n.lesson_id) AS lesson_ids,
-                   array_agg(n.distance ORDER BY n.distance, n.lesson_id) AS distances,
-                   (SELECT count(*) FROM compared) AS compared
-            INTO near FROM (SELECT * FROM compared ORDER BY distance, lesson_id LIMIT p_pool) n;
-            with_vector := near.compared;
-        END IF;
-    END IF;
-    IF vector IS NULL THEN
-        SELECT '{}'::uuid[] AS lesson_ids, '{}'::double precision[] AS distances, 0::bigint AS compared INTO near;
-        path := NULL;
+    filters.tick := moment.tick;
+    filters.present := p_tick IS NULL AND p_instant IS NULL;
+    IF vector IS NOT NULL AND p_only IS NULL THEN
+        SELECT * INTO sought FROM search_v1(p_tribe, p_space, vector, p_pool, filters, p_exact_limit, p_budget_ms);
+        path := sought.path;
+        near := sought.near;
     END IF;
 
-    WITH weights AS MATERIALIZED (
-        SELECT w.* FROM term_holders_v1(p_tribe, p_terms, p_cap, moment.tick, present) w
+    WITH held AS MATERIALIZED (
+        SELECT w.* FROM term_holders_v1(p_tribe, p_terms, p_cap, moment.tick) w
     ), rare AS (
-        SELECT w.lesson_ids, w.weight FROM weights w WHERE w.holders BETWEEN 1 AND p_cap
-        ORDER BY w.holders, length(w.term) DESC, w.term LIMIT p_rare
+        SELECT h.lesson_ids, h.weight FROM held h WHERE h.holders BETWEEN 1 AND p_cap
+        ORDER BY h.holders, length(h.term) DESC, h.term LIMIT p_rare
     ), by_terms AS MATERIALIZED (
-        SELECT x.lesson_id, sum(r.weight) AS weight FROM rare r, unnest(r.lesson_ids) AS x(lesson_id)
-        GROUP BY x.lesson_id ORDER BY weight DESC, x.lesson_id DESC LIMIT 4 * p_pool
+        SELECT x.lesson_id, sum(r.weight) AS weight FROM rare r, unnest(r.lesson_ids) AS x(lesson_id) GROUP BY x.lesson_id
     ), others AS (
-        SELECT b.lesson_id, row_number() OVER (ORDER BY b.weight DESC, b.lesson_id DESC) AS place FROM by_terms b
+        (SELECT b.lesson_id, row_number() OVER (ORDER BY b.weight DESC, b.lesson_id DESC) AS place FROM by_terms b
+         ORDER BY b.weight DESC, b.lesson_id DESC LIMIT 4 * p_pool)
         UNION ALL
         (SELECT l.lesson_id, row_number() OVER (ORDER BY l.lesson_id DESC) FROM lesson l
          WHERE l.tribe_id = p_tribe AND l.subject_key = p_query_subject
          ORDER BY l.lesson_id DESC LIMIT p_pool)
     ), sides AS (
-        -- the nearest were looked for among believed lessons that the filters let in; what the other sides bring is checked
+        -- the nearest were sought in scope; what the other sides bring is checked
         SELECT n.lesson_id, n.place, n.distance
         FROM unnest(near.lesson_ids, near.distances) WITH ORDINALITY AS n(lesson_id, distance, place)
         UNION ALL
-        SELECT s.lesson_id, s.place, NULL FROM others s JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = s.lesson_id
-        WHERE l.activated_tick <= moment.tick AND (l.deactivated_tick IS NULL OR l.deactivated_tick > moment.tick)
-          AND l.rejected_as IS DISTINCT FROM 'injection'
-          AND (p_kinds IS NULL OR l.kind = ANY (p_kinds))
-          AND (p_subject_key IS NULL OR l.subject_key = p_subject_key)
-          AND l.tags @> p_tags
+        SELECT o.lesson_id, o.place, NULL FROM others o JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = o.lesson_id
+        WHERE p_only IS NULL AND in_scope_v1(l, filters)
+        UNION ALL
+        SELECT o.lesson_id, o.place, NULL FROM unnest(p_only) WITH ORDINALITY AS o(lesson_id, place)
     ), fused AS (
         -- reciprocal rank fusion, k = 60 (Cormack, Clarke and Buettcher 2009); the ranking proper is done over the pool
         SELECT s.lesson_id, sum(1.0::double precision / (60 + s.place)) AS fusion, min(s.distance) AS distance
@@ -153,47 +128,68 @@ BEGIN
     SELECT coalesce(array_agg(f.lesson_id ORDER BY f.fusion DESC, f.lesson_id DESC), '{}'),
            coalesce(array_agg(f.distance ORDER BY f.fusion DESC, f.lesson_id DESC), '{}'),
            coalesce(array_agg(coalesce(b.weight, 0) ORDER BY f.fusion DESC, f.lesson_id DESC), '{}'),
-           (SELECT coalesce(sum(w.weight), 0) FROM weights w)
-    INTO pool_ids, pool_distances, pool_weights, all_weights
+           (SELECT coalesce(sum(h.weight), 0) FROM held h)
+    INTO pool, distances, weights, all_weights
     FROM fused f LEFT JOIN by_terms b USING (lesson_id);
+    IF vector IS NOT NULL THEN
+        -- of those that the other sides brought
+        distances := ARRAY(
+            SELECT coalesce(p.distance, (SELECT v.embedding <=> vector FROM lesson_vector v
+                                         WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = p.lesson_id))
+            FROM unnest(pool, distances) WITH ORDINALITY AS p(lesson_id, distance, place) ORDER BY p.place);
+    END IF;
 
     RETURN QUERY SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'replica', pg_is_in_recovery(),
-        'path', path, 'in_scope', in_scope, 'with_vector', coalesce(with_vector, 0),
-        'considered', greatest(coalesce(near.compared, 0), cardinality(pool_ids)),
-        'statuses', CASE WHEN present THEN (
+        'space', state, 'path', path, 'agent', filters.agent_id, 'finished', near.finished,
+        'considered', greatest(near.compared, cardinality(pool)),
+        'in_scope', near.in_scope, 'with_vector', near.compared,
+        'held', CASE WHEN near.in_scope IS NULL THEN holdings_v1(p_tribe, p_space, filters.present) END,
+        'statuses', CASE WHEN filters.present THEN (
             SELECT coalesce(json_object_agg(c.status, c.lessons), '{}') FROM tribe_count c
             WHERE c.tribe_id = p_tribe AND c.status <> 'active' AND c.lessons > 0) ELSE '{}'::json END,
-        'term_weight', all_weights, 'challenges', challenges_v1(p_tribe, pool_ids, moment.tick)),
-        none.*, NULL::double precision, NULL::double precision, NULL::boolean
-        FROM (SELECT (NULL::lesson_row).*) none;
+        'term_weight', all_weights, 'challenges', challenges_v1(p_tribe, pool, moment.tick)),
+        r.*, none.*
+        FROM (SELECT (NULL::lesson_row).*) none, (
+            SELECT array_agg(o.lesson_id), array_agg(o.kind), array_agg(o.confidence), array_agg(o.confirmations),
+                   array_agg(o.contradictions), array_agg(o.last_confirmed_at), array_agg(o.valid_from), array_agg(o.valid_until),
+                   array_agg(o.distance), array_agg(o.weight), array_agg(coalesce(o.subject_key = p_query_subject, false))
+            FROM (SELECT n.*, p.distance, p.weight FROM lesson_rows_v1(p_tribe, pool, moment.tick) n
+                  JOIN unnest(pool, distances, weights) WITH ORDINALITY AS p(lesson_id, distance, weight, place) USING (lesson_id)
+                  ORDER BY p.place) o) r;
     RETURN QUERY SELECT
-        NULL::json, n.*,
-        coalesce(p.distance, (SELECT v.embedding <=> vector FROM lesson_vector v
-                              WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = n.lesson_id)),
-        p.weight, coalesce(n.subject_key = p_query_subject, false)
-    FROM lesson_rows_v1(p_tribe, pool_ids, moment.tick) n
-    JOIN unnest(pool_ids, pool_distances, pool_weights) WITH ORDINALITY AS p(lesson_id, distance, weight, place) USING (lesson_id)
-    ORDER BY p.place;
+        NULL::json, NULL::uuid[], NULL::text[], NULL::double precision[], NULL::bigint[], NULL::bigint[], NULL::timestamptz[],
+        NULL::timestamptz[], NULL::timestamptz[], NULL::double precision[], NULL::double precision[], NULL::boolean[], n.*
+        FROM lesson_rows_v1(p_tribe, pool[1:p_whole], moment.tick) n;
 END
 $$;
 
--- How many lessons that nothing was decided about yet (pending or disputed) bear on a question: as near as p_nearer, without a vector to
--- tell by, or with a rare term of it. Asked when nothing believed was found: they are no answer, but they are not nothing.
+-- How many lessons that nothing was decided about at a tick (pending or disputed) bear on a question: as near as p_nearer, without a vector
+-- to tell by, or with a rare term of it. Asked when nothing believed was found: they are no answer, but they are not nothing.
 CREATE FUNCTION tributary.undecided_v1(
-    p_tribe uuid, p_space integer, p_vector text, p_terms text[], p_nearer double precision, p_cap integer)
+    p_tribe uuid, p_space integer, p_vector text, p_terms text[], p_nearer double precision, p_cap integer, p_tick bigint,
+    p_present boolean)
 RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 AS $$
 DECLARE
     vector halfvec := p_vector::halfvec;
-    rare text[] := ARRAY(SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap, latest_v1(), true) t
+    rare text[] := ARRAY(SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap, p_tick) t
                          WHERE t.holders BETWEEN 1 AND p_cap);
+    undecided uuid[] := CASE WHEN p_present THEN
+        ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed'))
+        ELSE
+        ARRAY(SELECT o.lesson_id FROM (
+                  SELECT DISTINCT e.lesson_id FROM lesson_event e
+                  WHERE e.tribe_id = p_tribe AND e.status IN ('pending', 'disputed') AND e.tick <= p_tick) o
+              WHERE (SELECT e.status FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.lesson_id = o.lesson_id AND e.tick <= p_tick
+                     ORDER BY e.tick DESC, e.seq DESC LIMIT 1) IN ('pending', 'disputed')) END;
 BEGIN
     RETURN (
         SELECT count(*) FROM lesson l
         LEFT JOIN lesson_vector v ON v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = l.lesson_id
-        WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed')
+        WHERE l.tribe_id = p_tribe AND l.lesson_id = ANY (undecided)
+          AND l.status <> 'erased' AND l.rejected_as IS DISTINCT FROM 'injection'
           AND (v.embedding IS NULL OR vector IS NULL OR v.embedding <=> vector <= p_nearer
                OR EXISTS (SELECT FROM lesson_term x
                           WHERE x.tribe_id = p_tribe AND x.lesson_id = l.lesson_id AND x.term = ANY (rare))));
