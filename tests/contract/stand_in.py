@@ -21,6 +21,7 @@ from tributary.core.ids import new_id
 from tributary.core.lesson import CounterClaim, Draft, Instant, Lesson, Status
 from tributary.core.receipt import Coverage, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled
+from tributary.core.verification import Aspect, Difference, Doubt, Verification
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TRIBE = UUID("0199c0de-0000-7000-8000-000000000001")
@@ -175,6 +176,15 @@ class StandIn:
             for lesson in self.kept.values()
         )
         return Recalled(hits=hits[: question.limit], receipt=receipt_of(question.filters(), hits[: question.limit]))
+
+    def verify(self, principal: Principal, receipt: Mapping[str, object], query: str) -> Verification:
+        self._note("verify", principal=principal, receipt=receipt, query=query)
+        return Verification.of(
+            causes=[Doubt.TIME_BUDGET],
+            differences=[Difference(aspect=Aspect.SCORE, lesson_id=new_id(), said=0.9, found=0.5)],
+            erased=[new_id()],
+            missed=[new_id()],
+        )
 
     def lessons(
         self,

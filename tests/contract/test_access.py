@@ -25,6 +25,7 @@ BODIES: dict[str, dict[str, object]] = {
     "learn_batch": {"lessons": [LEARN]},
     "contest": {"text": "no header is needed", "source": {"how": "told"}},
     "recall": RECALL,
+    "verify": {"receipt": {}, "query": "deploy"},
     "reject_dispute": {"rationale": "it was measured"},
     "report": {"should_be": "unrelated"},
     "set_policy": {"version": 1, "precedence": []},

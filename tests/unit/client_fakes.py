@@ -112,6 +112,7 @@ class Tribe:
             "learn": learned(),
             "reinforce": {"outcome": "reinforced", "lesson": lesson(), "reason": "r", "tick": 8, "replayed": False},
             "recall": {"hits": [hit()], "receipt": receipt(1)},
+            "verify": {"verdict": "agrees", "causes": [], "differences": [], "erased": [], "missed": []},
             "lessons": {"lessons": [lesson()], "next": None, "receipt": receipt(1)},
             "lesson": {"lesson": lesson(), "challenges": [], "receipt": receipt(1)},
             "health": {"status": "ok", "version": "0.1.0"},

@@ -74,7 +74,8 @@ def test_recall_lists_hits_with_what_speaks_against_them_and_what_was_searched(a
         "hits": [hit(challenges=[challenge], label="tried, did not help"), hit(TWO)],
         "receipt": receipt(2, excluded=excluded),
     }
-    result = run(around, "recall", "deploy", "--kind", "gotcha", "--kind", "resolution", "--as-of", "7")
+    filters = ("--kind", "gotcha", "--kind", "resolution", "--source", "told", "--agent", "a")
+    result = run(around, "recall", "deploy", "--as-of", "7", *filters)
     assert result.exit_code == 0
     assert f"1. {lesson()['text']} [tried, did not help]" in result.stdout
     assert f"   {ONE}; when deploying a service; about deploy-api" in result.stdout
@@ -85,6 +86,7 @@ def test_recall_lists_hits_with_what_speaks_against_them_and_what_was_searched(a
     assert figures.startswith("coverage complete; by vector:exact, terms; 57 considered; left out: superseded 3; tick 7 (")
     sent = json.loads(around.tribe.requests[0].content)
     assert (sent["kinds"], sent["as_of"]) == (["gotcha", "resolution"], 7)
+    assert (sent["sources"], sent["agent"]) == (["told"], "a")
 
 
 def test_recall_that_could_not_be_completed_warns_people(around: Surroundings) -> None:
@@ -100,6 +102,44 @@ def test_recall_gives_machines_the_receipt_as_it_was_signed(around: Surroundings
     document = said(run(around, "recall", "deploy", "--json"))
     assert document["receipt"] == signed
     assert document["hits"][0]["lesson"]["id"] == ONE
+
+
+def test_verify_takes_what_recall_printed_and_says_in_words_what_is_not_so(around: Surroundings, tmp_path: Path) -> None:
+    printed = tmp_path / "found.json"
+    printed.write_text(run(around, "recall", "deploy", "--json").stdout)
+    result = run(around, "verify", str(printed), "--query", "deploy")
+    assert (result.exit_code, result.stdout) == (0, "agrees\n")
+    assert json.loads(around.tribe.requests[-1].content) == {"receipt": receipt(1), "query": "deploy"}
+    around.tribe.replies["verify"] = {
+        "verdict": "diverges",
+        "causes": ["embedder_failed", "of_a_later_version"],
+        "differences": [
+            {"aspect": "signature", "lesson": None, "said": None, "found": None},
+            {"aspect": "score", "lesson": ONE, "said": 0.9, "found": 0.5},
+        ],
+        "erased": [TWO],
+        "missed": [ONE],
+    }
+    result = run(around, "verify", "-", "--query", "deploy", stdin=json.dumps(receipt(1)))
+    assert result.exit_code == 9
+    assert result.stdout.splitlines() == [
+        "diverges",
+        "  it is not as it was signed",
+        f"  {ONE}: the score is another one (it says 0.9; found: 0.5)",
+        "  the query could not be embedded now",
+        "  of_a_later_version",
+        f"  erased since: {TWO}",
+        f"  passed over by the search, which did not call itself complete: {ONE}",
+    ]
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"receipt": 3}[', "3"])
+def test_verify_refuses_what_holds_no_receipt(around: Surroundings, tmp_path: Path, content: str) -> None:
+    file = tmp_path / "found.json"
+    file.write_text(content)
+    for name in (str(file), str(tmp_path / "absent.json")):
+        assert run(around, "verify", name, "--query", "deploy").exit_code == 2
+    assert not around.tribe.requests
 
 
 def test_recall_gives_language_models_a_prompt(around: Surroundings) -> None:

@@ -92,7 +92,17 @@ def test_recall_returns_a_sequence_of_hits_with_a_receipt(memory: Memory, tribe:
         "hits": [hit(label="tried, did not help", challenges=[challenge]), hit(TWO)],
         "receipt": receipt(2),
     }
-    hits = memory.recall("deploy", limit=3, kinds=["gotcha"], subject="x", tags={"a": "b"}, min_confidence=0.2, at_least=5)
+    hits = memory.recall(
+        "deploy",
+        limit=3,
+        kinds=["gotcha"],
+        sources=["observed"],
+        agent="agent-a",
+        subject="x",
+        tags={"a": "b"},
+        min_confidence=0.2,
+        at_least=5,
+    )
     assert [one.id for one in hits] == [ONE, TWO]
     first = hits[0]
     assert (first.text, first.situation, first.subject) == (
@@ -106,8 +116,18 @@ def test_recall_returns_a_sequence_of_hits_with_a_receipt(memory: Memory, tribe:
     assert hits[1:] == (hits[1],)
     assert hits.receipt.considered == 57
     sent = json.loads(tribe.requests[0].content)
-    assert sent["kinds"] == ["gotcha"]
+    assert (sent["kinds"], sent["sources"], sent["agent"]) == (["gotcha"], ["observed"], "agent-a")
     assert (sent["at_least"], sent["min_confidence"], sent["limit"]) == (5, 0.2, 3)
+
+
+def test_a_receipt_is_handed_back_for_verification_as_it_was_signed(memory: Memory, tribe: Tribe) -> None:
+    signed = receipt(1, of_a_later_version=None)
+    tribe.replies["recall"] = {"hits": [hit()], "receipt": signed}
+    hits = memory.recall("deploy")
+    assert memory.verify(hits.receipt, query="deploy").verdict == "agrees"
+    assert memory.verify(hits.receipt.document(), query="deploy").verdict == "agrees"
+    for sent in tribe.requests[1:]:
+        assert json.loads(sent.content) == {"receipt": signed, "query": "deploy"}
 
 
 def test_no_hits_are_false_and_absence_may_be_asserted_when_the_search_was_complete(memory: Memory, tribe: Tribe) -> None:

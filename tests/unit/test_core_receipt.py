@@ -47,9 +47,9 @@ def test_coverage_is_as_good_as_the_search_was_and_says_why_it_is_no_better(
 
 def test_every_verdict_and_every_cause_can_be_come_to() -> None:
     seen = [
-        coverage_of(replace(observed(scope, vectors, path, embedder_failed=failed), pool_exhausted=exhausted))
-        for scope, vectors, path, failed, exhausted in product(
-            (0, 3), (0, 2, 3), (EXACT, HNSW, None), (False, True), (False, True)
+        coverage_of(replace(observed(scope, vectors, path, embedder_failed=failed), pool_exhausted=exhausted, time_over=over))
+        for scope, vectors, path, failed, exhausted, over in product(
+            (0, 3), (0, 2, 3), (EXACT, HNSW, None), (False, True), (False, True), (False, True)
         )
     ]
     assert {coverage for coverage, _ in seen} == set(Coverage)

@@ -49,6 +49,8 @@ def test_every_field_of_a_question_comes_from_the_request() -> None:
             query="query",
             limit=7,
             kinds=["gotcha", "resolution"],
+            sources=["told"],
+            agent="agent-a",
             subject="subject",
             tags={"env": "prod"},
             min_confidence=0.5,

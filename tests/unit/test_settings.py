@@ -154,6 +154,7 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "embedder_model": "m",
         "embedder_threads": "2",
         "exact_limit": "0",
+        "scan_budget_ms": "50",
         "writes_per_minute": "5",
         "writes_per_day": "6",
         "garden_every_s": "0",

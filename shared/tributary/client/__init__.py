@@ -59,6 +59,7 @@ from tributary.contract.models import Evidence, Source
 from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
 from tributary.contract.models import ReinforceReply as Reinforced
+from tributary.contract.models import VerifyReply as Verified
 
 __all__ = [
     "DEFAULT_PORT",
@@ -115,6 +116,7 @@ __all__ = [
     "Unauthenticated",
     "Unavailable",
     "Unreachable",
+    "Verified",
     "View",
     "WrongStanding",
     "coverage_words",

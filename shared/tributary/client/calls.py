@@ -31,7 +31,7 @@ from tributary.client.values import (
 )
 from tributary.contract import curation, limits, models
 from tributary.contract.curation import RetireCause
-from tributary.contract.models import Evidence, Kind, Source, Status
+from tributary.contract.models import Evidence, How, Kind, Source, Status
 
 Result = TypeVar("Result")
 Require = Literal["any", "vector"]
@@ -215,11 +215,13 @@ def retire(lesson: LessonRef, *, cause: RetireCause, idempotency_key: str) -> Ca
     )
 
 
-def recall(
+def recall(  # noqa: PLR0913
     query: str,
     *,
     limit: int,
     kinds: Sequence[Kind],
+    sources: Sequence[How],
+    agent: str | None,
     subject: str | None,
     tags: Mapping[str, str] | None,
     min_confidence: float,
@@ -235,6 +237,8 @@ def recall(
             query=query,
             limit=limit,
             kinds=list(kinds),
+            sources=list(sources),
+            agent=agent,
             subject=subject,
             tags=dict(tags or {}),
             min_confidence=min_confidence,
@@ -245,6 +249,18 @@ def recall(
         )
     )
     return Call(operation="recall", method="POST", path="/v1/recall", body=body_of(request), read=_read_hits)
+
+
+def verify(receipt: Receipt | Mapping[str, object], *, query: str) -> Call[models.VerifyReply]:
+    document = receipt.document() if isinstance(receipt, Receipt) else dict(receipt)
+    checked(lambda: models.VerifyRequest(receipt=document, query=query))
+    return Call(
+        operation="verify",
+        method="POST",
+        path="/v1/receipts/verify",
+        body=json.dumps({"receipt": document, "query": query}).encode(),
+        read=lambda body: read(models.VerifyReply, body),
+    )
 
 
 def lessons(*, status: Status | Literal["any"] | None, page_size: int, before: str | None, as_of: Moment | None) -> Call[Page]:

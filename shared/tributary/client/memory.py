@@ -25,7 +25,7 @@ from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed, shown_moment
 from tributary.contract.curation import RetireCause, RetiredReply
-from tributary.contract.models import Evidence, HealthReply, Kind, LearnReply, ReinforceReply, Source, Status
+from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
 
 Result = TypeVar("Result")
 
@@ -200,12 +200,14 @@ class Memory:
         """Ends a lesson, by its author's word or a curator's; what a curator calls wrong is disputed when it comes again."""
         return self._run(calls.retire(lesson, cause=cause, idempotency_key=key_or_new(idempotency_key)))
 
-    def recall(
+    def recall(  # noqa: PLR0913
         self,
         query: str,
         *,
         limit: int = 5,
         kinds: Sequence[Kind] = (),
+        sources: Sequence[How] = (),
+        agent: str | None = None,
         subject: str | None = None,
         tags: Mapping[str, str] | None = None,
         min_confidence: float = 0.0,
@@ -223,6 +225,8 @@ class Memory:
             query,
             limit=limit,
             kinds=kinds,
+            sources=sources,
+            agent=agent,
             subject=subject,
             tags=tags,
             min_confidence=min_confidence,
@@ -232,6 +236,13 @@ class Memory:
             require=require,
         )
         return self._run(call)
+
+    def verify(self, receipt: Receipt | Mapping[str, object], *, query: str) -> VerifyReply:
+        """Has a receipt checked against what the tribe believed at its tick: it agrees, diverges, or that is unknown.
+
+        `receipt` is that of a recall, or its document as `receipt.document()` gave it; `query` the question that it answered.
+        """
+        return self._run(calls.verify(receipt, query=query))
 
     def as_of(self, when: Moment) -> View:
         """Returns the memory as it was believed at `when`: a tick, or a time with offset. It can only be read."""
@@ -297,6 +308,8 @@ class View:
         *,
         limit: int = 5,
         kinds: Sequence[Kind] = (),
+        sources: Sequence[How] = (),
+        agent: str | None = None,
         subject: str | None = None,
         tags: Mapping[str, str] | None = None,
         min_confidence: float = 0.0,
@@ -308,6 +321,8 @@ class View:
             query,
             limit=limit,
             kinds=kinds,
+            sources=sources,
+            agent=agent,
             subject=subject,
             tags=tags,
             min_confidence=min_confidence,

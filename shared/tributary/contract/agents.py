@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from tributary.contract.models import ReceiptReply, Reply, Request
 from tributary.contract.route import Role
+from tributary.contract.values import Name
 
-_NAME = "[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
-
-
-def _named(value: str) -> str:
-    if not re.fullmatch(_NAME, value):
-        rule = "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit"
-        raise PydanticCustomError("name", rule)
-    return value
-
-
-Name = Annotated[str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{_NAME}$"})]
 Days = Annotated[int, Field(ge=1, le=3650, description="For how many days the token is good.")]
 
 

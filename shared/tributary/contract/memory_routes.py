@@ -73,6 +73,16 @@ MEMORY: tuple[Route, ...] = (
         reply=models.RecallReply,
     ),
     Route(
+        operation="verify",
+        method="POST",
+        path="/v1/receipts/verify",
+        function="recall",
+        role="reader",
+        summary="Check a receipt against what was believed at its tick",
+        request=models.VerifyRequest,
+        reply=models.VerifyReply,
+    ),
+    Route(
         operation="lessons",
         method="GET",
         path="/v1/lessons",

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from tributary.contract import limits
 from tributary.contract.values import (
     Moment,
+    Name,
     Note,
     Query,
     Rationale,
@@ -134,9 +135,13 @@ class RecallRequest(Request):
 
     query: Query
     limit: Annotated[int, Field(ge=1, le=limits.RECALL_LIMIT)] = 5
-    kinds: Annotated[list[Kind], Field(max_length=6)] = Field(default_factory=list)
-    subject: Subject | None = None
-    tags: Tags = Field(default_factory=dict)
+    kinds: Annotated[list[Kind], Field(max_length=6, description="Only lessons of these kinds.")] = Field(default_factory=list)
+    sources: Annotated[list[How], Field(max_length=4, description="Only what was come to know in these ways.")] = Field(
+        default_factory=list
+    )
+    agent: Annotated[Name | None, Field(description="Only what the agent of this name taught.")] = None
+    subject: Annotated[Subject | None, Field(description="Only what is about this.")] = None
+    tags: Annotated[Tags, Field(description="Only what has all of these tags, exactly.")] = Field(default_factory=dict)
     min_confidence: Unit = 0.0
     as_of: Annotated[
         Tick | Moment | None, Field(description="A tick of this tribe, or an RFC 3339 time with offset; null for now.")
@@ -144,6 +149,13 @@ class RecallRequest(Request):
     at_least: Annotated[Tick | None, Field(description="Read-your-writes: the tick of an earlier reply.")] = None
     include_stale: bool = False
     require: Literal["any", "vector"] = "any"
+
+
+class VerifyRequest(Request):
+    """A receipt to check, as the reply that it came with had it, and the query that it answered."""
+
+    receipt: Annotated[dict[str, Any], Field(description="The receipt of a recall, unchanged.")]
+    query: Query
 
 
 class FieldProblem(Reply):
@@ -311,6 +323,25 @@ class ReceiptReply(Reply):
 class RecallReply(Reply):
     hits: list[HitReply]
     receipt: ReceiptReply
+
+
+class DifferenceReply(Reply):
+    """In what a receipt differs from what is found. `lesson` is null where it is about the whole of it."""
+
+    aspect: Literal["signature", "query", "belief", "filter", "rule", "similarity", "score", "order", "missed"]
+    lesson: str | None
+    said: str | float | None
+    found: str | float | None
+
+
+class VerifyReply(Reply):
+    """Whether a receipt says what the tribe believed at its tick."""
+
+    verdict: Literal["agrees", "diverges", "unknown"]
+    causes: list[str] = Field(description="Why it cannot be told, or not wholly.")
+    differences: list[DifferenceReply]
+    erased: list[str] = Field(description="Hits that were erased since: nobody can say any more what they said.")
+    missed: list[str] = Field(description="Better lessons that a search which did not call itself complete passed over.")
 
 
 class LessonsReply(Reply):

@@ -50,6 +50,16 @@ def _spelled_out(value: object) -> object:
     return value
 
 
+_NAME = "[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
+
+
+def _named(value: str) -> str:
+    if not re.fullmatch(_NAME, value):
+        rule = "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit"
+        raise PydanticCustomError("name", rule)
+    return value
+
+
 def _within_reach(value: datetime) -> datetime:
     try:
         year = value.astimezone(UTC).year
@@ -60,6 +70,7 @@ def _within_reach(value: datetime) -> datetime:
     return value
 
 
+Name = Annotated[str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{_NAME}$"})]
 Storable = Annotated[str, AfterValidator(_storable)]
 Filled = Annotated[Storable, AfterValidator(_not_blank)]
 Text = Annotated[Filled, AfterValidator(_at_most(limits.TEXT_BYTES)), Field(description="At most 8 KB of UTF-8.")]

@@ -24,10 +24,12 @@ class SpaceDefinition:
     dimension: int
     floor: float
     """Similarity under which a hit is noise in this space; calibrated by measurement."""
+    weights_apart: float = 0.0
+    """By how much the similarity of a pair may differ between two embedders that share the space; measured."""
 
     @property
     def name(self) -> str:
-        """Names the space; unique by definition. The floor may be recalibrated and is no part of it."""
+        """Names the space; unique by definition. The floor and `weights_apart` are measured, and no part of it."""
         return f"{self.model}/{self.pooling}/{self.windowing}/{self.quantisation}/{self.dimension}"
 
 

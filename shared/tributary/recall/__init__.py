@@ -5,12 +5,14 @@ from tributary.recall.listing import Reader, check_limit, cursor, listing_receip
 from tributary.recall.pipeline import Recaller
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
+from tributary.recall.verifying import Verifier
 
 __all__ = [
     "Reader",
     "Recaller",
     "Signer",
     "Stopwatch",
+    "Verifier",
     "check_limit",
     "cited_receipt",
     "cursor",

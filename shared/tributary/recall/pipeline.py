@@ -13,10 +13,10 @@ from tributary.core.errors import InvalidRequest, ModelFailed, Unavailable
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Kind, Lesson
 from tributary.core.ports import Embedder
-from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Ranked, Ranking, rank
+from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Ranked, Ranking
 from tributary.core.receipt import UNDECIDED, Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
-from tributary.recall.search import EVERYTHING, Asked, Search, search, undecided, whole_lessons
+from tributary.recall.search import EVERYTHING, Asked, Search, rank_pool, search, undecided, whole_lessons
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.spaces import EXACT_LIMIT, Profiles, as_text
@@ -73,10 +73,11 @@ class Recaller:
             exact_limit=self.exact_limit,
             budget_ms=self.scan_budget_ms,
         )
-        outcome = self._answer(asked, watch)
+        floor = self.embedder.space.floor
+        outcome = self.answer(asked, floor=floor, watch=watch)
         if not outcome.ranking.ranked and outcome.found.path is SearchPath.VECTOR_HNSW:
             # an index may pass over what is near: only when each lesson was compared can it be said that there is none
-            again = self._answer(replace(asked, exact_limit=EVERYTHING), watch)
+            again = self.answer(replace(asked, exact_limit=EVERYTHING), floor=floor, watch=watch)
             outcome = replace(again, paths=(SearchPath.VECTOR_HNSW, *again.paths))
         found, ranked = outcome.found, outcome.ranking.ranked
         with watch.stage("database"):
@@ -84,7 +85,7 @@ class Recaller:
                 open_questions = 0
                 lessons = whole_lessons(self.database, found, [one.found.lesson.lesson_id for one in ranked])
             else:
-                open_questions = undecided(self.database, found, nearer=1 - (self.embedder.space.floor - WEAK_MARGIN))
+                open_questions = undecided(self.database, found, nearer=1 - (floor - WEAK_MARGIN))
                 lessons = {}
         receipt = self._receipt(principal, question, outcome, watch, undecided=open_questions)
         log.event(
@@ -107,14 +108,15 @@ class Recaller:
             log.event(Event.RECALL_DEGRADED, level=log.WARNING, error=error, cause="embedder_failed")
             return None
 
-    def _answer(self, asked: Asked, watch: Stopwatch) -> Outcome:
+    def answer(self, asked: Asked, *, floor: float, watch: Stopwatch | None = None) -> Outcome:
         """Searches and ranks, with a wider pool as long as rules that exclude what is near leave places empty."""
+        watch = watch or Stopwatch()
         while True:
             with watch.stage("database"):
                 found = search(self.database, asked)
                 _require_reached(asked.question, found)
             with watch.stage("score"):
-                ranking = rank_pool(found, floor=self.embedder.space.floor)
+                ranking = rank_pool(found, floor=floor)
             if not starved(found, ranking) or asked.pool == LARGEST_POOL:
                 return Outcome(found=found, ranking=ranking, paths=() if found.path is None else (found.path,))
             asked = replace(asked, pool=min(WIDER * asked.pool, LARGEST_POOL))
@@ -160,19 +162,6 @@ class Recaller:
                 ms=watch.ms,
             )
         )
-
-
-def rank_pool(found: Search, *, floor: float) -> Ranking:
-    """Returns the ranking of a search's pool under the question's own rules, at the instant that it is about."""
-    question = found.asked.question
-    return rank(
-        found.pool,
-        at=found.at,
-        floor=floor,
-        limit=question.limit,
-        min_confidence=question.min_confidence,
-        include_stale=question.include_stale,
-    )
 
 
 def starved(found: Search, ranking: Ranking) -> bool:

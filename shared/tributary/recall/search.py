@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from tributary.core.errors import InvalidRequest
 from tributary.core.lesson import Kind, Lesson, Status
 from tributary.core.normal import subject_key
-from tributary.core.ranking import Found
+from tributary.core.ranking import Found, Ranking, rank
 from tributary.core.receipt import SearchPath
 from tributary.core.requests import Question
 from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
@@ -150,6 +150,19 @@ def search(database: Database, asked: Asked) -> Search:
         raise InvalidRequest("agent", f"there is no agent named '{asked.question.agent}' in this tribe")
     lessons = [rows.lesson(one) for one in records[1:]]
     return Search(asked=asked, header=header, pool=_pool(records[0]), lessons={lesson.lesson_id: lesson for lesson in lessons})
+
+
+def rank_pool(found: Search, *, floor: float) -> Ranking:
+    """Returns the ranking of a search's pool under the question's own rules, at the instant that it is about."""
+    question = found.asked.question
+    return rank(
+        found.pool,
+        at=found.at,
+        floor=floor,
+        limit=question.limit,
+        min_confidence=question.min_confidence,
+        include_stale=question.include_stale,
+    )
 
 
 def whole_lessons(database: Database, found: Search, wanted: Sequence[UUID]) -> dict[UUID, Lesson]:

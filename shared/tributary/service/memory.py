@@ -15,10 +15,11 @@ from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated
 from tributary.core.lesson import CounterClaim, Draft, Status
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+from tributary.core.verification import Verification
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener
 from tributary.learn import Attempt, Learner
-from tributary.recall import Reader, Recaller, Signer, cited_receipt
+from tributary.recall import Reader, Recaller, Signer, Verifier, cited_receipt
 from tributary.store import Database, check_level, statement
 
 
@@ -39,6 +40,7 @@ class Memory:
     recaller: Recaller
     reader: Reader
     signer: Signer
+    verifier: Verifier
     warm_up: Callable[[], None]
     on_close: Callable[[], None]
 
@@ -116,6 +118,10 @@ class Memory:
     def recall(self, principal: Principal, question: Question) -> Recalled:
         """Returns what the tribe believes about a question, with a receipt."""
         return self.recaller.recall(principal, question)
+
+    def verify(self, principal: Principal, receipt: Mapping[str, object], query: str) -> Verification:
+        """Replays the document of a receipt, and tells whether the tribe believed what it says (`recall.Verifier.verify`)."""
+        return self.verifier.verify(principal, receipt, query)
 
     def lessons(
         self,

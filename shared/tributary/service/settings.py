@@ -79,6 +79,12 @@ class Settings(BaseSettings):
     embedder_model: str | None = Field(default=None, description="Model id or folder for sentence-transformers.")
     embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one embedding.")
     exact_limit: int = Field(default=10_000, ge=0, le=10_000_000, description="Lessons up to which a tribe is searched exactly.")
+    scan_budget_ms: int = Field(
+        default=2000,
+        ge=1,
+        le=25_000,
+        description="Milliseconds in which a recall may compare many lessons one by one; past it its coverage is partial.",
+    )
     writes_per_minute: int = Field(
         default=600, ge=1, le=10_000_000, description="Writes a minute that one agent may go on with; as many may come at once."
     )

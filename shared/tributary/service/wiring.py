@@ -16,7 +16,7 @@ from tributary.core.ports import Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Learner
-from tributary.recall import Reader, Recaller, Signer
+from tributary.recall import Reader, Recaller, Signer, Verifier
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings
 from tributary.spaces import Profiles
@@ -63,6 +63,15 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         exact_limit=settings.exact_limit,
     )
     learner = Learner(database=database, admission=admission, decider=decider, now=given.now)
+    recaller = Recaller(
+        database=database,
+        embedder=embedder,
+        profiles=profiles,
+        signer=signer,
+        now=given.now,
+        exact_limit=settings.exact_limit,
+        scan_budget_ms=settings.scan_budget_ms,
+    )
     return Memory(
         database=database,
         learner=learner,
@@ -77,14 +86,8 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         ),
         agents=Agents(database=database, now=given.now),
         signer=signer,
-        recaller=Recaller(
-            database=database,
-            embedder=embedder,
-            profiles=profiles,
-            signer=signer,
-            now=given.now,
-            exact_limit=settings.exact_limit,
-        ),
+        recaller=recaller,
+        verifier=Verifier(recaller=recaller, signer=signer),
         reader=Reader(database=database, signer=signer, now=given.now),
         warm_up=_warm_up(embedder),
         on_close=server.leave,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from tributary.edges.cli import agents, curation, gardening, judging, knowledge, schema, screening, serving, tribes
+from tributary.edges.cli import agents, curation, gardening, judging, knowledge, receipts, schema, screening, serving, tribes
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
 
@@ -104,6 +104,7 @@ app.command("serve")(serving.serve)
 app.command("learn")(knowledge.learn)
 app.command("contest")(knowledge.contest)
 app.command("recall")(knowledge.recall)
+app.command("verify")(receipts.verify)
 app.command("reinforce")(knowledge.reinforce)
 app.command("retire")(knowledge.retire)
 app.command("lessons")(knowledge.lessons)

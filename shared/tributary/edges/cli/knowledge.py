@@ -144,6 +144,10 @@ def recall(  # noqa: PLR0913, PLR0917
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know about.")],
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="Show at most so many lessons, up to 100.")] = 5,
     kind: Annotated[list[KindName] | None, typer.Option(help="Only this kind; may be given more than once.")] = None,
+    source: Annotated[
+        list[HowName] | None, typer.Option(help="Only what was come to know so; may be given more than once.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(metavar="NAME", help="Only what this agent taught.")] = None,
     subject: Annotated[str | None, typer.Option(metavar="TEXT", help="Only what is about this.")] = None,
     tag: Tags = None,
     min_confidence: Annotated[float, typer.Option(metavar="NUMBER", help="Only lessons at least so sure, from 0 to 1.")] = 0.0,
@@ -175,6 +179,8 @@ def recall(  # noqa: PLR0913, PLR0917
             query,
             limit=limit,
             kinds=[one.value for one in kind or ()],
+            sources=[one.value for one in source or ()],
+            agent=agent,
             subject=subject,
             tags=dict(pairs(tag, "--tag")),
             min_confidence=min_confidence,

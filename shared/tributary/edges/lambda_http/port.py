@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tributary.core.errors import TributaryError
     from tributary.core.lesson import CounterClaim, Draft, Status
     from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+    from tributary.core.verification import Verification
     from tributary.curate import Curator, Desk
 
     Attempt = Learned | TributaryError
@@ -79,6 +80,8 @@ class MemoryFace(Protocol):
     ) -> Reinforced: ...
 
     def recall(self, principal: Principal, question: Question) -> Recalled: ...
+
+    def verify(self, principal: Principal, receipt: Mapping[str, object], query: str) -> Verification: ...
 
     def lessons(
         self,

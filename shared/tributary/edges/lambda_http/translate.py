@@ -14,6 +14,7 @@ from tributary.core.lesson import CounterClaim, Draft, Evidence, How, Instant, K
 from tributary.core.ranking import DIGITS
 from tributary.core.receipt import Receipt
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled, Require
+from tributary.core.verification import Verification
 
 
 def draft(request: models.LessonRequest) -> Draft:
@@ -49,6 +50,8 @@ def question(request: models.RecallRequest) -> Question:
         query=request.query,
         limit=request.limit,
         kinds=tuple(Kind(kind) for kind in request.kinds),
+        sources=tuple(How(how) for how in request.sources),
+        agent=request.agent,
         subject=request.subject,
         tags=dict(request.tags),
         min_confidence=request.min_confidence,
@@ -135,6 +138,24 @@ def lesson(one: Lesson, *, confidence: float) -> models.LessonReply:
 def receipt(one: Receipt) -> models.ReceiptReply:
     """Returns the signed document as it is, with its signature."""
     return models.ReceiptReply.model_validate({**one.document(), "signature": one.signature})
+
+
+def verification(one: Verification) -> models.VerifyReply:
+    return models.VerifyReply(
+        verdict=one.verdict.value,
+        causes=[cause.value for cause in one.causes],
+        differences=[
+            models.DifferenceReply(
+                aspect=difference.aspect.value,
+                lesson=ids.show(ids.Prefix.LESSON, difference.lesson_id) if difference.lesson_id else None,
+                said=difference.said,
+                found=difference.found,
+            )
+            for difference in one.differences
+        ],
+        erased=lesson_ids(one.erased),
+        missed=lesson_ids(one.missed),
+    )
 
 
 def _hit(hit: Hit) -> models.HitReply:

@@ -15,6 +15,8 @@ class KnownModel:
     quantisation: str
     """Names the forms of the weights that may serve one space."""
     floor: float
+    weights_apart: float
+    """By how much the similarity of a pair moves at most from one form of the weights to another."""
 
 
 ALL_MINILM_L6_V2 = KnownModel(
@@ -27,5 +29,6 @@ ALL_MINILM_L6_V2 = KnownModel(
     # is for lessons whose situation says less), drops 51 % of those with another runbook's answers and the best hits of
     # 19 in 20 questions from outside of operations.
     floor=0.25,
+    weights_apart=0.02,
 )
 KNOWN_BY_WEIGHTS = {known.weights: known for known in (ALL_MINILM_L6_V2,)}

@@ -44,6 +44,7 @@ _SPACE = SpaceDefinition(
     quantisation=ALL_MINILM_L6_V2.quantisation,
     dimension=DIMENSION,
     floor=ALL_MINILM_L6_V2.floor,
+    weights_apart=ALL_MINILM_L6_V2.weights_apart,
 )
 
 

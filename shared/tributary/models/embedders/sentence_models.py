@@ -116,6 +116,7 @@ def _load(name: str, device: str | None, floor: float | None) -> _Loaded:
         quantisation=known.quantisation if known else "+".join(kinds),
         dimension=dimension,
         floor=known_floor if floor is None else floor,
+        weights_apart=known.weights_apart if known else 0.0,
     )
     return _Loaded(model=model, windowing=windowing, prompt_length=prompt_length, space=space)
 

@@ -97,6 +97,13 @@ def _recall(ask: Ask) -> HttpReply:
     return of_model(translate.recalled(recalled), measures=_search_measures(recalled.receipt))
 
 
+def _verify(ask: Ask) -> HttpReply:
+    ask.query()
+    request = ask.body(models.VerifyRequest)
+    principal = ask.principal
+    return of_model(translate.verification(ask.memory.verify(principal, request.receipt, request.query)))
+
+
 def _lessons(ask: Ask) -> HttpReply:
     given = ask.query()
     principal, instant = ask.principal, as_of(given)
@@ -153,6 +160,7 @@ MEMORY: Mapping[str, Operation] = {
     "contest": _contest,
     "reinforce": _reinforce,
     "recall": _recall,
+    "verify": _verify,
     "lessons": _lessons,
     "lesson": _lesson,
     "health": _health,

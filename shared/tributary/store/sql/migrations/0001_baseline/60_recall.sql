@@ -119,7 +119,8 @@ BEGIN
         SELECT o.lesson_id, o.place, NULL FROM others o JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = o.lesson_id
         WHERE p_only IS NULL AND in_scope_v1(l, filters)
         UNION ALL
-        SELECT o.lesson_id, o.place, NULL FROM unnest(p_only) WITH ORDINALITY AS o(lesson_id, place)
+        SELECT l.lesson_id, o.place, NULL FROM unnest(p_only) WITH ORDINALITY AS o(lesson_id, place)
+        JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = o.lesson_id AND l.learned_tick <= moment.tick
     ), fused AS (
         -- reciprocal rank fusion, k = 60 (Cormack, Clarke and Buettcher 2009); the ranking proper is done over the pool
         SELECT s.lesson_id, sum(1.0::double precision / (60 + s.place)) AS fusion, min(s.distance) AS distance
@@ -148,6 +149,9 @@ BEGIN
         'statuses', CASE WHEN filters.present THEN (
             SELECT coalesce(json_object_agg(c.status, c.lessons), '{}') FROM tribe_count c
             WHERE c.tribe_id = p_tribe AND c.status <> 'active' AND c.lessons > 0) ELSE '{}'::json END,
+        'erased_since', p_only IS NOT NULL AND EXISTS (
+            SELECT FROM lesson l JOIN lesson_event e ON e.tribe_id = p_tribe AND e.lesson_id = l.lesson_id
+            WHERE l.tribe_id = p_tribe AND l.status = 'erased' AND e.event = 'erased' AND e.tick > moment.tick),
         'term_weight', all_weights, 'challenges', challenges_v1(p_tribe, pool, moment.tick)),
         r.*, none.*
         FROM (SELECT (NULL::lesson_row).*) none, (
