@@ -1,9 +1,10 @@
 """Measures recall on runbooks that nobody here wrote, beside what vectors and terms find alone.
 
-    python -m evals.retrieval [--json FILE] [--plot FILE] [--errors SPLIT]
+    python -m evals.retrieval [--runbooks FOLDER] [--json FILE] [--plot FILE] [--errors SPLIT]
 
-Starts a PostgreSQL of its own in a temporary home and removes it afterwards; takes about half a minute. Exit codes: 0 recall beats
-each side alone on the test split and never shows what was replaced; 1 it does not; 2 a wrong argument, or the runbooks are absent.
+Starts a PostgreSQL of its own in a temporary home and removes it afterwards; takes about a minute. Exit codes: 0 recall beats
+each side alone on the test split and never shows what was replaced; 1 it does not; 2 a wrong argument, or the runbooks are
+absent.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ WIDEST = 140
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
-    if not runbooks.present():
-        print(f"{runbooks.ABSENT}: lay them at {runbooks.FOLDER} to measure retrieval", file=sys.stderr)
+    if not options.runbooks.is_dir():
+        print(f"{runbooks.ABSENT}: lay them at {options.runbooks} to measure retrieval", file=sys.stderr)
         return ABSENT
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server and its home are cleared away
-    report = _measured(Progress())
+    report = _measured(options.runbooks, Progress())
     console = Console(width=None if sys.stdout.isatty() else WIDEST)
     for table in tables(report):
         console.print(table)
@@ -50,13 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return HOLDS if report.holds else DOES_NOT
 
 
-def _measured(progress: Progress) -> Report:
+def _measured(folder: Path, progress: Progress) -> Report:
     embedder = MiniLmEmbedder(threads=2)
     progress.step("starting a database")
     with open_ground() as ground, ground.memory(embedder, connections=4, judge=NoConflicts()) as memory:
         tribe = ground.create_tribe("runbooks")
         importer = ground.create_writer(tribe, "importer")
-        found = list(runbooks.sections())
+        found = list(runbooks.sections(folder))
         library = fill(memory, importer=importer, curator=tribe.curator, sections=found, progress=progress)
         report = run(library, load(), embedder, progress)
     progress.step("done")
@@ -66,6 +67,9 @@ def _measured(progress: Progress) -> Report:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m evals.retrieval", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--runbooks", type=Path, default=runbooks.FOLDER, metavar="FOLDER", help="where they are, else beside the project"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the test split's figures there, as PNG")

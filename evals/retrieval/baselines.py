@@ -9,8 +9,8 @@ from uuid import UUID
 
 import numpy as np
 
-from evals.retrieval.library import Library
 from evals.retrieval.measures import DEPTH
+from evals.runbooks import Section
 from tributary.core.ports import Embedder
 from tributary.core.terms import terms_of
 
@@ -23,10 +23,10 @@ class VectorOnly:
 
     name = "vector only"
 
-    def __init__(self, library: Library, embedder: Embedder) -> None:
-        self._ids = library.ids
+    def __init__(self, sections: Sequence[Section], ids: Sequence[UUID], embedder: Embedder) -> None:
+        self._ids = ids
         self._embedder = embedder
-        self._vectors = np.array(embedder.embed(_texts(library)))
+        self._vectors = np.array(embedder.embed([_text(one) for one in sections]))
 
     def found(self, question: str) -> list[UUID]:
         return _best(self._ids, (self._vectors @ np.array(self._embedder.embed([question])[0])).tolist())
@@ -35,14 +35,14 @@ class VectorOnly:
 class _Terms:
     """Common to both orders by terms: how often each lesson holds which term of the product's own tokenizer."""
 
-    def __init__(self, library: Library) -> None:
-        self._ids = library.ids
-        self._held = [Counter(term for word in text.split() for term in terms_of(word)) for text in _texts(library)]
+    def __init__(self, sections: Sequence[Section], ids: Sequence[UUID]) -> None:
+        self._ids = ids
+        self._held = [Counter(term for word in _text(one).split() for term in terms_of(word)) for one in sections]
         self._holders = Counter(term for held in self._held for term in held)
 
 
 class RarityOnly(_Terms):
-    """The sum of the weights of shared terms, weighed as the schema's `term_holders_v1` does, but all of them, common ones too."""
+    """The sum of the weights of shared terms, weighed as the schema's `term_holders_v1` does, but of common ones, too."""
 
     name = "terms only, by rarity"
 
@@ -70,8 +70,9 @@ class Bm25Only(_Terms):
         return _best(self._ids, scores)
 
 
-def _texts(library: Library) -> list[str]:
-    return [f"{section.situation}\n{section.text}" for section in library.sections]
+def _text(section: Section) -> str:
+    """Returns what the product finds a lesson by: its situation, then its text."""
+    return f"{section.situation}\n{section.text}"
 
 
 def _best(ids: Sequence[UUID], scores: Sequence[float]) -> list[UUID]:

@@ -65,9 +65,7 @@ class Library:
         return [hit.lesson.lesson_id for hit in self.recall(question, as_of=as_of).hits]
 
 
-def fill(
-    memory: Memory, *, importer: Principal, curator: Principal, sections: Sequence[Section], progress: Progress
-) -> Library:
+def fill(memory: Memory, *, importer: Principal, curator: Principal, sections: Sequence[Section], progress: Progress) -> Library:
     """Learns every section as a `runbook_fact`; raises RuntimeError when one was not learned as a lesson of its own."""
     ids: list[UUID] = []
     tick = 0

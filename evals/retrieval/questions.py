@@ -37,6 +37,11 @@ class Asked:
     tags: tuple[str, ...]
     split: str
 
+    @property
+    def kind(self) -> str:
+        """The set; of what has no answer, whether it is `near` or `far`."""
+        return self.tags[0] if self.set is Set.UNANSWERABLE else self.set.value
+
 
 def load(path: Path = FILE) -> list[Asked]:
     """Returns all questions, in file order."""

@@ -18,12 +18,12 @@ KINDS = {"answerable": "answerable", "near": "not answerable, from operations", 
 
 
 def tables(report: Report) -> list[RenderableType]:
-    """Returns the three tables: searches compared, questions that the corpus cannot answer, answers that were superseded."""
-    return [_compared(report), _emptiness(report), _changed(report)]
+    """Returns the tables: searches, rankings, what came back empty, other floors, answers that were superseded."""
+    return [_compared(report), _rankings(report), _emptiness(report), _floors(report), _changed(report)]
 
 
 def _compared(report: Report) -> Table:
-    drawn = _table(f"{report.sections} sections, ranking {VERSION}, {report.space}")
+    drawn = _table(f"{report.sections} sections, ranking {VERSION}")
     drawn.add_column("search", no_wrap=True)
     for split in SPLITS:
         drawn.add_column(f"{split}: questions", justify="right")
@@ -38,6 +38,18 @@ def _compared(report: Report) -> Table:
     return drawn
 
 
+def _rankings(report: Report) -> Table:
+    drawn = _table("the same hits, ranked")
+    for name in ("split", "ranking"):
+        drawn.add_column(name, no_wrap=True)
+    for name in (f"lessons of one day: recall@{FIRST}", "MRR", f"of mixed ages: recall@{FIRST}", "MRR"):
+        drawn.add_column(name, justify="right")
+    for one in report.rankings:
+        shown = (one.new.recall, one.new.mrr, one.mixed.recall, one.mixed.mrr)
+        drawn.add_row(one.split, one.name, *(f"{value:.3f}" for value in shown))
+    return drawn
+
+
 def _emptiness(report: Report) -> Table:
     drawn = _table(f"came back empty, floor {report.floor:.2f}")
     drawn.add_column("questions", no_wrap=True)
@@ -46,6 +58,17 @@ def _emptiness(report: Report) -> Table:
     for kind, said in KINDS.items():
         of = {one.split: one for one in report.emptiness if one.kind == kind}
         drawn.add_row(said, *(f"{of[split].empty} of {of[split].questions}" if split in of else "" for split in SPLITS))
+    return drawn
+
+
+def _floors(report: Report) -> Table:
+    drawn = _table("what another floor would do")
+    drawn.add_column("split")
+    for name in ("floor", "empty: answerable", "from operations", "from elsewhere", f"recall@{FIRST}", "MRR"):
+        drawn.add_column(name, justify="right")
+    for one in report.floors:
+        shares = (f"{one.empty[kind]:.1%}" if kind in one.empty else "" for kind in KINDS)
+        drawn.add_row(one.split, f"{one.floor:.2f}", *shares, f"{one.answerable.recall:.3f}", f"{one.answerable.mrr:.3f}")
     return drawn
 
 
@@ -72,7 +95,14 @@ def document(report: Report) -> dict[str, object]:
         "space": report.space,
         "floor": report.floor,
         "searches": {name: {split: compared.of(name, split).document() for split in SPLITS} for name in compared.places},
+        "rankings": [
+            {"ranking": one.name, "split": one.split, "one_day": one.new.document(), "mixed_ages": one.mixed.document()}
+            for one in report.rankings
+        ],
         "empty": [_empty(one) for one in report.emptiness],
+        "floors": [
+            {"floor": one.floor, "split": one.split, "empty": one.empty} | one.answerable.document() for one in report.floors
+        ],
         "superseded": {
             split: {
                 "now": _now(of).document() | {"old_shown": sum(one.old_now is not None for one in of)},
