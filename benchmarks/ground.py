@@ -15,7 +15,7 @@ from psycopg import sql
 from benchmarks.corpus import Corpus
 from benchmarks.load import load_lessons
 from tributary.core.agent import Agent, Principal, Role
-from tributary.core.ports import Embedder
+from tributary.core.ports import Embedder, Judge
 from tributary.models.embedders import MiniLmEmbedder
 from tributary.service import Memory, Settings, open_memory, open_operator
 from tributary.service.wiring import Adapters
@@ -62,9 +62,9 @@ class Ground:
     def runtime(self) -> psycopg.Connection:
         return connect(self.runtime_target)
 
-    def memory(self, embedder: Embedder, *, connections: int = 40, url: str | None = None) -> Memory:
-        """Opens the service on the ground; `url` is another way to the same database."""
-        return open_memory(self._settings(connections, url), adapters=Adapters(embedder=embedder))
+    def memory(self, embedder: Embedder, *, connections: int = 40, url: str | None = None, judge: Judge | None = None) -> Memory:
+        """Opens the service on the ground; `url` is another way to the same database, `judge` None the laptop's."""
+        return open_memory(self._settings(connections, url), adapters=Adapters(embedder=embedder, judge=judge))
 
     def create_tribe(self, name: str) -> Tribe:
         made = self._operator.create_tribe(name)

@@ -264,7 +264,7 @@ def receipt_of(filters: dict[str, object], hits: tuple[Hit, ...]) -> Receipt:
         hits=tuple(ScoredHit(lesson_id=hit.lesson.lesson_id, score=hit.score, similarity=0.5, terms=hit.terms) for hit in hits),
         coverage=Coverage.COMPLETE,
         causes=(),
-        ranking="v1",
+        ranking="v2",
         ms={"embed": 1.0, "database": 2.0},
         key="k1",
         signature="00",

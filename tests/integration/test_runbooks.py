@@ -5,14 +5,12 @@ They say different things that are all true, so that nearly nothing of them may 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
+from evals.runbooks import ABSENT, present, sections
 from tests.tribes import Tribal, open_tribal
 from tributary.core.decision import Outcome
 from tributary.core.lesson import How, Source
@@ -21,39 +19,11 @@ from tributary.models.embedders import MiniLmEmbedder
 from tributary.models.judges import LocalJudge
 from tributary.models.screens import LocalScreen
 
-FOLDER = Path(__file__).parents[3] / "shared" / "data" / "prometheus-runbooks" / "content" / "runbooks"
 MOST_CONTESTED = 0.02
 """Share of the lessons that may end up disputed, challenged, replaced, or taken for another one's repetition in error."""
 LEAST_LESSONS = 300
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"the Prometheus runbooks are not in {FOLDER.parts[-4]} beside the project"
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """What stands under one heading."""
-
-    situation: str
-    text: str
-    ref: str
-
-
-def sections() -> Iterator[Section]:
-    """Yields the sections of all runbooks, in order of path; those without a text of their own are left out."""
-    for path in sorted(FOLDER.rglob("*.md")):
-        title, heading, place, body, fenced = path.stem, "", 0, list[str](), False
-        for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), "# end"], 1):
-            fenced ^= line.lstrip().startswith("```")
-            if line.startswith("title: ") and not heading:
-                title = line.removeprefix("title: ").strip()
-            elif not fenced and re.match(r"#+ ", line):
-                if heading and (text := "\n".join(body).strip()):
-                    yield Section(situation=f"{title}: {heading}", text=text, ref=f"{path.relative_to(FOLDER)}#{heading}:{place}")
-                heading, place, body = line.lstrip("# ").strip(), number, []
-            else:
-                body.append(line)
+pytestmark = pytest.mark.skipif(not present(), reason=ABSENT)
 
 
 @pytest.fixture

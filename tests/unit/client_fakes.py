@@ -64,7 +64,7 @@ def receipt(returned: int, **over: Any) -> dict[str, Any]:
         "coverage": "complete",
         "causes": [],
         "may_assert_absence": returned == 0,
-        "ranking": "v1",
+        "ranking": "v2",
         "ms": {"embed": 13.0},
         "key": "k1",
         "signature": "sig",

@@ -55,7 +55,7 @@ _RECEIPT = Receipt(
     hits=(),
     coverage=Coverage.COMPLETE,
     causes=(),
-    ranking="v1",
+    ranking="v2",
     ms={"database": 1.5},
 )
 

@@ -1,4 +1,4 @@
-"""Ranking v1: figures reckoned by hand, order, ties, and what each rule leaves out."""
+"""Ranking v2: figures reckoned by hand, order, ties, and what each rule leaves out."""
 
 from __future__ import annotations
 
@@ -45,36 +45,70 @@ def test_saturation_rises_from_nothing_towards_one(count: int, saturated: float)
 
 
 @pytest.mark.parametrize(
-    ("one", "similarity", "score"),
+    ("one", "similarity", "term_share", "score"),
     [
-        (lesson(), 0.5, 0.6 * 0.5 + 0.25),
-        (lesson(confirmations=1), 0.5, 0.6 * 0.5 + 0.25 + 0.15 * 0.5),
-        (lesson(contradictions=1), 0.5, 0.6 * 0.5 + 0.25 - 0.3 * 0.5),
-        (lesson(confirmations=3, contradictions=3), 1.0, 0.6 + 0.25 + 0.15 * 0.75 - 0.3 * 0.75),
-        (lesson(last_confirmed_at=NOON - HALF_LIFE), 0.5, 0.6 * 0.5 + 0.25 * 0.5),
+        (lesson(), 0.5, 0.0, 0.6 * 0.5 * 0.9),
+        (lesson(), 0.5, 0.25, (0.6 * 0.5 + 0.4 * 0.25) * 0.9),
+        (lesson(), 0.0, 1.0, 0.4 * 0.9),
+        (lesson(confirmations=1), 0.5, 0.0, 0.6 * 0.5 * (0.9 + 0.1 * 0.5)),
+        (lesson(contradictions=1), 0.5, 0.0, 0.6 * 0.5 * (0.9 - 0.3 * 0.5)),
+        (lesson(confirmations=3, contradictions=3), 1.0, 1.0, 0.9 + 0.1 * 0.75 - 0.3 * 0.75),
+        (lesson(last_confirmed_at=NOON - HALF_LIFE), 0.5, 0.5, 0.5 * (0.6 + 0.3 * 0.5)),
     ],
 )
-def test_score_is_the_documented_sum(one: Lesson, similarity: float, score: float) -> None:
-    assert only(found(one, similarity=similarity)).score == pytest.approx(score, abs=1e-6)
+def test_score_is_relevance_times_standing(one: Lesson, similarity: float, term_share: float, score: float) -> None:
+    assert only(found(one, similarity=similarity, term_share=term_share)).score == pytest.approx(score, abs=1e-6)
 
 
 @pytest.mark.parametrize("similarity", [None, -0.4, 0.0])
 def test_no_similarity_and_a_negative_one_add_nothing(similarity: float | None) -> None:
-    result = only(found(lesson(), similarity=similarity, subject_matches=True))
-    assert (result.terms["similarity"], result.score) == (0, 0.25)
+    result = only(found(lesson(), similarity=similarity, term_share=0.5))
+    assert result.terms["similarity"] == 0
+    assert result.score == pytest.approx(0.4 * 0.5 * 0.9)
 
 
-def test_the_terms_of_a_hit_are_its_addends_and_give_its_score() -> None:
+def test_of_lessons_that_only_their_subject_brought_the_one_in_better_standing_comes_first() -> None:
+    by_subject = [
+        found(lesson(1, confirmations=1), similarity=None, subject_matches=True),
+        found(lesson(2), similarity=None, subject_matches=True),
+        found(lesson(3, contradictions=1), similarity=None, subject_matches=True),
+    ]
+    result = ranked(*by_subject)
+    assert numbers(result) == [1, 2, 3]
+    assert {one.score for one in result.ranked} == {0}
+
+
+def test_a_score_follows_from_the_terms_that_are_shown_with_it() -> None:
     one = lesson(confirmations=2, contradictions=1, last_confirmed_at=NOON - HALF_LIFE / 3)
-    result = only(found(one, similarity=0.123456789, subject_matches=True))
+    result = only(found(one, similarity=0.123456789, term_share=1 / 3, subject_matches=True))
     terms = result.terms
-    assert set(terms) == {"similarity", "freshness", "confirmations", "contradictions"}
-    assert terms["similarity"] == 0.123457
-    weighed = (
-        0.6 * terms["similarity"] + 0.25 * terms["freshness"] + 0.15 * terms["confirmations"] - 0.3 * terms["contradictions"]
-    )
-    assert result.score == round(weighed, 6)
+    assert set(terms) == {"similarity", "terms", "freshness", "confirmations", "contradictions"}
+    assert (terms["similarity"], terms["terms"]) == (0.123457, 0.333333)
+    relevance = 0.6 * terms["similarity"] + 0.4 * terms["terms"]
+    standing = 0.6 + 0.3 * terms["freshness"] + 0.1 * terms["confirmations"] - 0.3 * terms["contradictions"]
+    assert result.score == round(relevance * standing, 6)
     assert result.confidence == round(result.confidence, 6)
+
+
+@settings(deadline=None)
+@given(st.floats(-1, 1), st.floats(0, 1), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_scores_stay_from_nothing_to_one(similarity: float, term_share: float, confirmations: int, contradictions: int) -> None:
+    one = lesson(confirmations=confirmations, contradictions=contradictions)
+    assert 0 <= only(found(one, similarity=similarity, term_share=term_share, subject_matches=True)).score <= 1
+
+
+def test_a_score_does_not_depend_on_what_else_was_found() -> None:
+    one = found(lesson(7), similarity=0.4, term_share=0.3)
+    alone, beside = ranked(one), ranked(one, found(lesson(8), similarity=0.9, term_share=1.0))
+    assert alone.ranked[0] == beside.ranked[1]
+
+
+def test_standing_decides_between_lessons_of_like_relevance_and_not_against_a_much_better_one() -> None:
+    old, new = lesson(1, last_confirmed_at=NOON - HALF_LIFE), lesson(2)
+    assert numbers(ranked(found(old, similarity=0.55), found(new, similarity=0.5))) == [2, 1]
+    assert numbers(ranked(found(old, similarity=0.8), found(new, similarity=0.4))) == [1, 2]
+    disputed, plain = lesson(1, contradictions=1), lesson(2)
+    assert numbers(ranked(found(disputed, similarity=0.55), found(plain, similarity=0.5))) == [2, 1]
 
 
 @settings(deadline=None)
@@ -86,6 +120,7 @@ def test_score_moves_one_way_with_each_of_its_grounds(confirmations: int, contra
     assert only(found(replace(one, contradictions=contradictions + 1))).score <= score
     assert only(found(replace(one, last_confirmed_at=NOON - age - timedelta(days=1)))).score <= score
     assert only(found(one, similarity=0.6)).score > score
+    assert only(found(one, term_share=0.1)).score > score
 
 
 def test_the_best_comes_first_and_of_equals_the_newer() -> None:

@@ -106,7 +106,7 @@ RECEIPTS = st.builds(
     ).map(tuple),
     coverage=st.sampled_from(Coverage),
     causes=st.lists(st.sampled_from(Cause)).map(tuple),
-    ranking=st.just("v1"),
+    ranking=st.just("v2"),
     ms=st.dictionaries(st.text(max_size=5), st.floats(0, 1000), max_size=3),
 )
 
@@ -137,7 +137,7 @@ def test_a_receipts_document_holds_all_of_it_but_the_signature() -> None:
         "coverage": "complete",
         "causes": [],
         "may_assert_absence": False,
-        "ranking": "v1",
+        "ranking": "v2",
         "ms": {"database": 1.5},
         "key": "k1",
     }

@@ -60,7 +60,7 @@ RECEIPT: dict[str, Any] = {
     "coverage": "complete",
     "causes": [],
     "may_assert_absence": False,
-    "ranking": "v1",
+    "ranking": "v2",
     "ms": {},
     "key": "k1",
     "signature": "s",

@@ -1,13 +1,19 @@
-"""Ranking v1: the same pool and the same instant always give the same order.
+"""Ranking v2: the same pool and the same instant always give the same order.
 
-score = 0.6 similarity + 0.25 freshness + 0.15 saturation(confirmations) - 0.3 saturation(contradictions)
-saturation(n) = 1 - 1 / (1 + n)
+    score     = relevance * standing                                                        in 0..1
+    relevance = 0.6 similarity + 0.4 terms
+    standing  = 0.6 + 0.3 freshness + 0.1 saturation(confirmations) - 0.3 saturation(contradictions)
+    saturation(n) = 1 - 1 / (1 + n)
+
+`terms` is the share of the query's terms, weighted by rarity, that a lesson holds. Each figure follows from the lesson, the
+query and the tick alone, so that one hit can be verified without the rest of the pool. The weights were measured:
+docs/decisions/0009-ranking-v2.md.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -17,7 +23,7 @@ from tributary.core.confidence import Beginning, Fading, expired, freshness, not
 from tributary.core.decision import Challenge
 from tributary.core.receipt import WEAK_MATCH
 
-VERSION = "v1"
+VERSION = "v2"
 TERM_SHARE = 0.5
 """A hit under the similarity floor is kept when it holds at least this share of the query's terms, weighted by rarity."""
 OVERTAKING = ("expired", "withered", "not_yet_valid", "below_confidence")
@@ -78,7 +84,10 @@ def rank(
     min_confidence: float = 0.0,
     include_stale: bool = False,
 ) -> Ranking:
-    """Returns the best `limit` of the pool, best first, and how many each rule left out; ties go to the newer lesson."""
+    """Returns the best `limit` of the pool, best first, and how many each rule left out.
+
+    Of equal scores the one in better standing comes first, then the newer lesson.
+    """
     excluded: Counter[str] = Counter()
     kept: list[Ranked] = []
     for found in pool:
@@ -88,7 +97,7 @@ def rank(
             kept.append(scored)
         else:
             excluded[rule] += 1
-    kept.sort(key=lambda one: (one.score, one.found.lesson.lesson_id), reverse=True)
+    kept.sort(key=lambda one: (one.score, _standing(one.terms), one.found.lesson.lesson_id), reverse=True)
     if len(kept) > limit:
         excluded["over_limit"] = len(kept) - limit
     return Ranking(ranked=tuple(kept[:limit]), excluded=excluded)
@@ -98,17 +107,23 @@ def _score(found: Found, *, at: datetime) -> Ranked:
     lesson = found.lesson
     terms = {
         "similarity": round(max(0.0, found.similarity or 0.0), DIGITS),
+        "terms": round(found.term_share, DIGITS),
         "freshness": round(freshness(lesson, at=at), DIGITS),
         "confirmations": round(saturation(lesson.confirmations), DIGITS),
         "contradictions": round(saturation(lesson.contradictions), DIGITS),
     }
-    score = 0.6 * terms["similarity"] + 0.25 * terms["freshness"] + 0.15 * terms["confirmations"] - 0.3 * terms["contradictions"]
+    relevance = 0.6 * terms["similarity"] + 0.4 * terms["terms"]
     return Ranked(
         found=found,
-        score=round(score, DIGITS),
+        score=round(relevance * _standing(terms), DIGITS),
         confidence=round(shown_confidence(lesson, at=at), DIGITS),
         terms=terms,
     )
+
+
+def _standing(terms: Mapping[str, float]) -> float:
+    """Returns 0.3..1: how much of its relevance a lesson is credited with, by age and by what agents said of it."""
+    return 0.6 + 0.3 * terms["freshness"] + 0.1 * terms["confirmations"] - 0.3 * terms["contradictions"]
 
 
 def _exclusion(

@@ -43,7 +43,7 @@ _LESSON: dict[str, Any] = {
     "superseded_by": None,
 }
 
-_TERMS = {"similarity": 0.74, "freshness": 1.0, "confirmations": 0.0, "contradictions": 0.0}
+_TERMS = {"similarity": 0.74, "terms": 0.41, "freshness": 1.0, "confirmations": 0.0, "contradictions": 0.0}
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "learn": _LEARN,
@@ -67,7 +67,7 @@ REPLIES: dict[str, dict[str, Any]] = {
         "hits": [
             {
                 "lesson": _LESSON,
-                "score": 0.694,
+                "score": 0.5472,
                 "terms": _TERMS,
                 "confidence": 0.7,
                 "label": None,
@@ -85,11 +85,11 @@ REPLIES: dict[str, dict[str, Any]] = {
             "considered": 57,
             "returned": 1,
             "excluded": [{"rule": "below_floor", "count": 56}],
-            "hits": [{"id": LESSON_ID, "score": 0.694, "similarity": 0.74, "terms": _TERMS}],
+            "hits": [{"id": LESSON_ID, "score": 0.5472, "similarity": 0.74, "terms": _TERMS}],
             "coverage": "complete",
             "causes": [],
             "may_assert_absence": False,
-            "ranking": "v1",
+            "ranking": "v2",
             "ms": {"embed": 13.0, "database": 2.0, "score": 0.1},
             "key": "k1",
             "signature": "9b1d…",
