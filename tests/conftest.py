@@ -10,6 +10,7 @@ import signal
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -87,13 +88,15 @@ def template(server_url: str) -> str:
 @pytest.fixture
 def empty_database_url(server_url: str) -> Iterator[str]:
     """A superuser's URL of a new database without our schema."""
-    yield from _new_database(server_url, "template1")
+    with new_database(server_url, "template1") as url:
+        yield url
 
 
 @pytest.fixture
 def database_url(server_url: str, template: str) -> Iterator[str]:
     """A superuser's URL of a new, migrated database."""
-    yield from _new_database(server_url, template)
+    with new_database(server_url, template) as url:
+        yield url
 
 
 @pytest.fixture
@@ -112,7 +115,9 @@ def database_at(url: str, database: str) -> str:
     return f"postgresql://{parts['user']}{password}@{parts['host']}:{parts.get('port', 5432)}/{database}"
 
 
-def _new_database(server_url: str, template: str) -> Iterator[str]:
+@contextmanager
+def new_database(server_url: str, template: str) -> Iterator[str]:
+    """Gives a superuser's URL of a copy of a template, and drops it afterwards."""
     name = f"test_{uuid.uuid4().hex}"
     admin = make_conninfo(server_url)
     with psycopg.connect(admin, autocommit=True) as connection:

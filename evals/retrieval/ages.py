@@ -10,11 +10,13 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import cast
 from uuid import UUID
 
 from evals.retrieval.measures import Figures, figures, place
 from evals.retrieval.pools import Pooled
 from tributary.core.confidence import half_life
+from tributary.core.lesson import Lesson
 from tributary.core.ranking import Found, Ranked, rank
 
 DRAWS = 5
@@ -53,7 +55,7 @@ def _aged(pool: Sequence[Found], share: dict[UUID, float], at: datetime) -> list
     return [
         replace(
             one,
-            lesson=replace(one.lesson, last_confirmed_at=at - share[one.lesson.lesson_id] * half_life(one.lesson.kind)),
+            lesson=replace(cast(Lesson, one.lesson), last_confirmed_at=at - share[one.lesson.lesson_id] * half_life(one.lesson.kind)),
         )
         for one in pool
     ]

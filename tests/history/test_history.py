@@ -5,12 +5,11 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import psycopg
 import pytest
 
-from tests.conftest import _new_database
+from tests.conftest import new_database
 from tests.history.check import check
 from tests.history.history import History, run
 from tests.history.replay import UNOPPOSED
@@ -28,7 +27,7 @@ CONTROL_OPERATIONS = 240
 @pytest.fixture(scope="module")
 def histories(server_url: str, template: str) -> Iterator[list[History]]:
     """The histories of both tribes, for each seed."""
-    with contextmanager(_new_database)(server_url, template) as url:
+    with new_database(server_url, template) as url:
         yield [one for seed in SEEDS for one in run(url, seed=seed, operations=OPERATIONS)]
 
 

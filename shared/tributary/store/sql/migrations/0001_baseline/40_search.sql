@@ -200,7 +200,7 @@ CREATE FUNCTION tributary.graph_v1(
     p_tribe uuid, p_space integer, p_vector public.halfvec, p_limit integer, p_scope tributary.scope, p_past boolean)
 RETURNS tributary.near LANGUAGE plpgsql STABLE
 SET hnsw.ef_search = 40
-SET hnsw.iterative_scan = strict_order
+SET hnsw.iterative_scan = relaxed_order -- strictly in order, it would drop what a later batch finds nearer; they are put in order here
 SET enable_seqscan = off
 SET enable_sort = off -- the index gives them in order; a filter beside it must not tempt the planner to read everything
 AS $$
@@ -211,7 +211,8 @@ BEGIN
     -- somewhat above the limit, until the function's end: a scan that runs out of candidates begins again
     PERFORM set_config('hnsw.ef_search', least(1000, greatest(40, p_limit * 5 / 4))::text, true);
     EXECUTE format(
-        'SELECT coalesce(array_agg(g.lesson_id), ''{}''), coalesce(array_agg(g.distance), ''{}''), count(*), NULL::bigint, true FROM (
+        'SELECT coalesce(array_agg(g.lesson_id ORDER BY g.distance, g.lesson_id), ''{}''),
+                coalesce(array_agg(g.distance ORDER BY g.distance, g.lesson_id), ''{}''), count(*), NULL::bigint, true FROM (
              SELECT v.lesson_id, v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance FROM lesson_vector v %5$s
              WHERE v.tribe_id = %2$L AND v.space_id = %3$s AND %4$s v.believed AND v.indexed %6$s
              ORDER BY v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $2) g',

@@ -35,10 +35,15 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
             SELECT count(*) FROM lesson l WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed') AND NOT EXISTS (
                 SELECT FROM lesson_vector v
                 WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.lesson_id = l.lesson_id)),
-        'outgrown', s.vectors > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id),
+        'outgrown', s.vectors > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id)
+                 OR s.past > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id, true),
         'unindexed', CASE WHEN has_index_v1(p_tribe, s.space_id) THEN (
             SELECT count(*) FROM lesson_vector v
-            WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.believed AND NOT v.indexed) ELSE 0 END,
+            WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.believed AND NOT v.indexed) ELSE 0 END
+            + CASE WHEN has_index_v1(p_tribe, s.space_id, true) THEN (
+            SELECT count(*) FROM lesson_vector v JOIN lesson l USING (tribe_id, lesson_id)
+            WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND NOT v.believed AND NOT v.indexed
+              AND l.deactivated_tick IS NOT NULL) ELSE 0 END,
         'prunable', EXISTS (SELECT FROM idempotency i WHERE i.tribe_id = p_tribe AND i.at < p_replies_before)
             OR EXISTS (SELECT FROM usage u WHERE u.tribe_id = p_tribe AND u.day < p_days_before)
             OR EXISTS (SELECT FROM tribe_day y WHERE y.tribe_id = p_tribe AND y.day < p_days_before)
