@@ -251,8 +251,11 @@ class Workload:
 
     def _question(self, chance: random.Random) -> Question:
         claim = self._world.claim(chance)
-        if chance.random() < 0.7:  # all that is believed about a subject, whatever its rank
-            return Question(query=str(claim), subject=chance.choice(spellings(claim.matter)), limit=100, include_stale=True)
+        if (
+            chance.random() < 0.7
+        ):  # all that is believed about a subject: none is under the floor where the query is its very name
+            named, asked = chance.choice(spellings(claim.matter)), chance.choice(spellings(claim.matter))
+            return Question(query=asked, subject=named, limit=100, include_stale=True)
         return Question(query=str(claim), limit=chance.randint(1, 10))
 
 

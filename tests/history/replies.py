@@ -184,7 +184,8 @@ class _Replies:
             missing = {one for one in whole - shown if self._erased.get(one, call.after + 1) > call.after}
             missing -= self._hidden_sometime(call)
             if missing or shown - whole:
-                detail = f"{question.subject}: without {missing}, with {shown - whole}"
+                left_out = {one.rule: one.count for one in reply.receipt.excluded}
+                detail = f"{question.subject}: without {missing}, with {shown - whole}, left out {left_out}"
                 yield self._violation(Rule.RECALLS, tick, detail)
         if hijacks := shown & self._hidden_throughout(call):
             yield self._violation(Rule.RECALLS, tick, f"injections are shown: {hijacks}")
