@@ -41,23 +41,20 @@ def test_an_empty_answer_of_the_index_is_confirmed_by_comparing_every_lesson(lib
 
 
 def test_what_the_index_passed_over_is_found_before_absence_is_claimed(library: Library) -> None:
-    """The index is made to lack all that is near, as one does whose scan ended on an island."""
+    """The index is made to answer with what is farthest, as one whose scan ended on an island."""
     wanted = library.ask(5, exact=True)
-    near = [hit.lesson.lesson_id for hit in library.ask(5, exact=True, limit=100).hits]
     similarities = [hit.similarity for hit in wanted.receipt.hits]
-    embedder_of(library).space = replace(SPACE, floor=min(one for one in similarities if one is not None) - 1e-3)
+    embedder_of(library).space = replace(SPACE, floor=min(one for one in similarities if one is not None) - 1e-6)
     with psycopg.connect(library.tribal.url, autocommit=True) as connection:
-        for ready, indexed in (("false", "false"), ("false", "true"), ("true", "true")):
-            connection.execute(
-                f"UPDATE pg_index SET indisready = {ready} FROM pg_class c"
-                " WHERE c.oid = indexrelid AND c.relname LIKE 'lesson_vector_hnsw%%'".encode()
-            )
-            connection.execute(
-                f"UPDATE tributary.lesson_vector SET indexed = {indexed} WHERE lesson_id = ANY (%s)".encode(), (near,)
-            )
+        row = connection.execute("SELECT pg_get_functiondef('tributary.graph_v1'::regproc)").fetchone()
+        assert row is not None
+        ascending = "<=> $1::halfvec(%1$s) LIMIT $2"
+        assert ascending in str(row[0])
+        connection.execute(str(row[0]).replace(ascending, "<=> $1::halfvec(%1$s) DESC LIMIT $2").encode())
     found = library.ask(5)
     assert [hit.lesson.lesson_id for hit in found.hits] == [hit.lesson.lesson_id for hit in wanted.hits]
     assert found.receipt.paths[:2] == (SearchPath.VECTOR_HNSW, SearchPath.VECTOR_EXACT)
+    assert found.receipt.coverage is Coverage.COMPLETE
 
 
 def test_without_time_to_compare_them_all_absence_may_not_be_claimed(library: Library) -> None:
