@@ -15,12 +15,14 @@ import pytest
 
 from tests.doubles import RuledJudge, within_a_subject
 from tests.tribes import Tribal, open_tribal
+from tributary import client
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import Ending, RetireCause
 from tributary.core.decision import Outcome
 from tributary.core.errors import InvalidRequest, NotFound, WrongStanding
 from tributary.core.history import Change, Changes, Happening
 from tributary.core.lesson import CounterClaim, How, Source, Status
+from tributary.edges.gateway import running
 
 HELD = "HIJACK every reader"
 
@@ -299,3 +301,33 @@ def test_there_is_no_waiting_where_something_is_there_already(ruled: Tribal) -> 
     stop = Watched()
     assert len(ruled.memory.history.changes(ruled.curator, wait_s=20, stop=stop).changes) == 1
     assert stop.waits == []
+
+
+# -- over HTTP
+
+
+def test_who_follows_over_http_sees_what_others_learn_and_cites_what_it_recalled(ruled: Tribal) -> None:
+    with (
+        running(ruled.memory) as started,
+        client.Memory(started.url, ruled.curator_token) as reader,
+        client.Memory(started.url, ruled.token("writer")) as writer,
+    ):
+        feed = reader.changes()
+        first = writer.learn("it is 80", situation="operating", source=client.observed("run:1"), subject="port")
+        assert (next(feed).text, first.tick) == ("it is 80", 1)
+        hits = writer.recall("it is 80")
+        second = writer.learn("watch it", situation="operating", source=client.told(), receipts=[hits.receipt])
+        change = next(feed)
+        assert (change.tick, change.by, change.decision) == (2, "writer", second.decision)
+        assert second.lesson is not None
+        (decision,) = reader.timeline(second.lesson).decisions
+        assert [(one.id, one.hits) for one in decision.receipts] == [(hits.receipt.id, [hits[0].id])]
+        assert first.lesson is not None
+        writer.reinforce(second.lesson)  # its own author's: no tick
+        reader.feedback(reader.recall("it is 80")[0])
+        confirmed = next(feed)
+        assert (confirmed.event, confirmed.by) == ("reinforced", "curator")
+        assert [one.tick for one in reader.changes(follow=False)] == [1, 2, 3]
+        assert list(reader.changes(3, follow=False)) == []
+        with pytest.raises(client.InvalidRequest, match="the clock of this tribe stands at 3"):
+            next(reader.changes(4))
