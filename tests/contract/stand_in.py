@@ -14,6 +14,7 @@ from uuid import UUID
 
 from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
+from tests.contract.stand_in_history import StandInHistory
 from tributary.core.agent import Principal, Role
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
 from tributary.core.errors import NotFound, TributaryError, Unauthenticated
@@ -51,6 +52,8 @@ class StandIn:
     pending: bool = False
     while_recalling: Callable[[], object] = lambda: None
     """Runs inside each recall: where tests stop and look."""
+    while_waiting: Callable[[threading.Event], object] = lambda _: None
+    """Runs where a caller waits for a change; is given what ends the wait."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def forget(self) -> None:
@@ -84,6 +87,10 @@ class StandIn:
     @property
     def agents(self) -> StandInAgents:
         return StandInAgents(self._note)
+
+    @property
+    def history(self) -> StandInHistory:
+        return StandInHistory(self._note, self.while_waiting)
 
     def learn(
         self,

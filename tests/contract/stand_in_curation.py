@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from tests.contract.stand_in_history import citation
 from tests.unit import core_made as made
 from tributary.core.agent import Agent, Principal, Role, Token
 from tributary.core.curation import (
@@ -197,6 +198,7 @@ class StandInDesk(Desk):
                 screening=(),
                 outcome=Outcome.DISPUTED,
                 reason="contradicts a believed lesson",
+                receipts=(citation(),),
             )
         )
 

@@ -67,6 +67,9 @@ BAD_LEARNS: list[tuple[bytes, str, str]] = [
     (learn_with(evidence=[{"type": "log", "ref": "r"}] * 17), "evidence", "must have at most 16 entries"),
     (learn_with(evidence=[{"type": "log", "ref": "r"}, {"type": "log"}]), "evidence.1.ref", "is required"),
     (learn_with(evidence={"type": "log"}), "evidence", "must be a list"),
+    (learn_with(receipts=[{}] * 9), "receipts", "must have at most 8 entries"),
+    (learn_with(receipts={"id": "rcp_1"}), "receipts", "must be a list"),
+    (learn_with(receipts=[{}, "rcp_1"]), "receipts.1", "must be an object"),
     (learn_with(confidence="0.5"), "confidence", "must be a number"),
     (learn_with(confidence=True), "confidence", "must be a number"),
     (learn_with(confidence=1.01), "confidence", "must be at most 1"),
@@ -207,6 +210,18 @@ BAD_QUERIES = [
     ("/v1/lessons/dec_0199c0de5a1e7b2c8d3f4a5b6c7d8e9f", "id", "must look like les_ and 32 hexadecimal digits"),
     ("/v1/lessons/les_0199c0de5a1e7b2c8d3f4a5b6c7d8e9", "id", "must look like les_ and 32 hexadecimal digits"),
     ("/health?deep=1", "deep", "is no parameter of this route"),
+    ("/v1/changes?after=-1", "after", "must be a whole number from 0 to 999999999999999999"),
+    ("/v1/changes?after=yesterday", "after", "must be a whole number from 0 to 999999999999999999"),
+    ("/v1/changes?after=", "after", "must not be empty or contain the NUL character"),
+    ("/v1/changes?limit=0", "limit", "must be a whole number from 1 to 500"),
+    ("/v1/changes?wait_s=21", "wait_s", "must be a whole number from 0 to 20"),
+    ("/v1/changes?wait_s=1.5", "wait_s", "must be a whole number from 0 to 20"),
+    ("/v1/changes?wait_s=1&wait_s=2", "wait_s", "is given more than once"),
+    ("/v1/changes?since=3", "since", "is no parameter of this route"),
+    (f"/v1/lessons/{UNKNOWN_LESSON}/timeline?limit=101", "limit", "must be a whole number from 1 to 100"),
+    (f"/v1/lessons/{UNKNOWN_LESSON}/timeline?before=0", "before", "must be a whole number from 1 to 999999999999999999"),
+    (f"/v1/lessons/{UNKNOWN_LESSON}/timeline?as_of=3", "as_of", "is no parameter of this route"),
+    ("/v1/lessons/42/timeline", "id", "must look like les_ and 32 hexadecimal digits"),
 ]
 
 

@@ -89,6 +89,38 @@ def learned(**over: Any) -> dict[str, Any]:
     return {**known, "decision": "dec_1", "tick": 7, "replayed": False, **over}
 
 
+def event(tick: int = 7, **over: Any) -> dict[str, Any]:
+    known: dict[str, Any] = {"tick": tick, "at": AT, "event": "learned", "status": "active", "by": "agent-a", "decision": None}
+    why = dict.fromkeys(("ending", "cause", "other", "successor", "receipt", "since", "space"))
+    return {**known, "disputes": [], **why, **over}
+
+
+def change(tick: int = 7, **over: Any) -> dict[str, Any]:
+    return {**event(tick), "lesson": ONE, "kind": "gotcha", "subject": None, "text": "needs X-Batch", "held": False, **over}
+
+
+def changes(*ticks: int, clock: int | None = None, tick: int | None = None) -> dict[str, Any]:
+    upto = tick if tick is not None else max(ticks, default=0)
+    known = clock if clock is not None else upto
+    return {"changes": [change(one) for one in ticks], "tick": upto, "clock": known, "more": upto < known}
+
+
+def timeline(**over: Any) -> dict[str, Any]:
+    link: dict[str, Any] = {"id": TWO, "status": "superseded", "text": None, "learned": {"tick": 3, "at": AT}}
+    link |= {"activated": {"tick": 3, "at": AT}, "deactivated": {"tick": 7, "at": AT}, "superseded_by": ONE, "held": False}
+    cited = {"id": "rcp_" + "8" * 32, "tick": 6, "coverage": "complete", "query_digest": None, "hits": [TWO]}
+    ruling = {
+        "id": "dec_" + "1" * 32,
+        "tick": 7,
+        "outcome": "superseded",
+        "reason": "its own author says so",
+        "receipts": [cited],
+    }
+    chains = {"predecessors": {"lessons": [link], "more": False}, "successors": {"lessons": [], "more": False}}
+    known = {"lesson": lesson(), "events": [event()], "decisions": [ruling], **chains, "next": None, "receipt": receipt(1)}
+    return {**known, **over}
+
+
 def problem(code: str, detail: str = "what was wrong", **over: Any) -> httpx.Response:
     kind = PROBLEMS[code]
     headers = {} if kind.retry_after_s is None else {"Retry-After": str(kind.retry_after_s)}
@@ -115,6 +147,8 @@ class Tribe:
             "verify": {"verdict": "agrees", "causes": [], "differences": [], "erased": [], "missed": []},
             "lessons": {"lessons": [lesson()], "next": None, "receipt": receipt(1)},
             "lesson": {"lesson": lesson(), "challenges": [], "receipt": receipt(1)},
+            "timeline": timeline(),
+            "changes": changes(7),
             "health": {"status": "ok", "version": "0.1.0"},
         }
 

@@ -64,6 +64,7 @@ def decision(**over: Any) -> dict[str, Any]:
         "screening": [],
         "outcome": "disputed",
         "reason": "contradicts a believed lesson",
+        "receipts": [],
         **over,
     }
 

@@ -28,6 +28,7 @@ LEARN = models.LearnRequest.model_validate(
         "valid_from": MOMENT,
         "valid_until": MOMENT.replace(year=2027),
         "keep_until": MOMENT.replace(year=2028),
+        "receipts": [{"id": "rcp_1"}],
         "deadline_s": 3,
     }
 )

@@ -158,6 +158,7 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "writes_per_minute": "5",
         "writes_per_day": "6",
         "garden_every_s": "0",
+        "changes_wait_s": "7",
         "idempotency_days": "30",
         "cors_origins": "https://a.example",
         "log_format": "json",

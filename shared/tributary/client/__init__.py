@@ -36,6 +36,7 @@ from tributary.client.errors import (
     Unreachable,
     WrongStanding,
 )
+from tributary.client.history import Change, Changes, Timeline
 from tributary.client.hits import Hit, Hits
 from tributary.client.memory import Memory, View
 from tributary.client.place import DEFAULT_PORT, DEFAULT_URL
@@ -55,6 +56,7 @@ from tributary.contract.curation import ResolvedReply as Resolved
 from tributary.contract.curation import RetiredReply as Retired
 from tributary.contract.curation import ReviewClosedReply as ReviewClosed
 from tributary.contract.curation import ReviewReply as Review
+from tributary.contract.history import EventReply as Event
 from tributary.contract.models import Evidence, Source
 from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
@@ -69,12 +71,15 @@ __all__ = [
     "BadReply",
     "BadSetting",
     "Challenge",
+    "Change",
+    "Changes",
     "CodeTooOld",
     "Corrupt",
     "Curation",
     "Decision",
     "Dispute",
     "Erased",
+    "Event",
     "Evidence",
     "Forbidden",
     "Health",
@@ -111,6 +116,7 @@ __all__ = [
     "ServerFailed",
     "Source",
     "TimedOut",
+    "Timeline",
     "TooLarge",
     "TributaryError",
     "Unauthenticated",

@@ -23,6 +23,7 @@ from tributary.client.values import (
     LessonDraft,
     Moment,
     as_evidence,
+    as_receipts,
     as_request,
     body_of,
     broken,
@@ -97,8 +98,10 @@ def learn(  # noqa: PLR0913
     keep_until: datetime | None,
     deadline_s: float | None,
     wait: bool,
+    receipts: Iterable[Receipt],
     idempotency_key: str,
 ) -> Call[models.LearnReply]:
+    cited = as_receipts(receipts)
     request = checked(
         lambda: models.LearnRequest(
             text=text,
@@ -115,6 +118,7 @@ def learn(  # noqa: PLR0913
             keep_until=keep_until,
             deadline_s=deadline_s,
             wait=wait,
+            **({"receipts": cited} if cited else {}),  # a server that knows no receipts would refuse the word
         )
     )
     return Call(
@@ -144,7 +148,11 @@ def learn_all(
     batch: Sequence[models.LessonRequest | InvalidRequest], *, deadline_s: float | None, wait: bool, idempotency_key: str
 ) -> Call[list[Attempt]]:
     """Sends the lessons that are well formed; the others keep their places, with what is wrong with them."""
-    documents = [one.model_dump(mode="json", exclude_none=True) for one in batch if isinstance(one, models.LessonRequest)]
+    documents = [
+        one.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+        for one in batch
+        if isinstance(one, models.LessonRequest)
+    ]
     request = checked(lambda: models.BatchRequest(lessons=documents, deadline_s=deadline_s, wait=wait))
     return Call(
         operation="learn_batch",

@@ -12,12 +12,13 @@ from typing import Literal, TypeVar
 
 import httpx
 
-from tributary.client import calls
+from tributary.client import calls, history
 from tributary.client.blocking import BlockingDriver
 from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
 from tributary.client.conversation import converse
 from tributary.client.curation import Curation
 from tributary.client.errors import BadReply, InvalidRequest
+from tributary.client.history import Change, Changes, Feed, Timeline
 from tributary.client.hits import Hit, Hits, receipt_of
 from tributary.client.ids import LessonRef
 from tributary.client.keys import key_or_new
@@ -56,6 +57,7 @@ class Memory:
         self._place = find_place(url, token, os.environ if environment is None else environment)
         self._timeout_s = timeout_s
         self._clock = clock
+        self._sleep = sleep
         self._jitter = jitter
         self._driver = BlockingDriver(self._place, transport=transport, clock=clock, sleep=sleep)
         self.curation = Curation(self._run)
@@ -83,11 +85,13 @@ class Memory:
         keep_until: datetime | None = None,
         deadline_s: float | None = None,
         wait: bool = True,
+        receipts: Iterable[Receipt] = (),
         idempotency_key: str | None = None,
     ) -> LearnReply:
         """Hands a lesson to the tribe and returns what became of it.
 
-        `situation` says when the lesson applies, `source` how you know, as in `observed("run:88")`. The outcome may be
+        `situation` says when the lesson applies, `source` how you know, as in `observed("run:88")`, and `receipts` by which
+        recalls you came to it, as in `[hits.receipt]`: they are kept with the decision. The outcome may be
         `disputed`, `quarantined` or, past `deadline_s` or at once without `wait`, `pending`: then it is kept, but not believed
         yet. A key is made for each call, so that a lost reply is no second lesson; give your own to be safe across restarts too.
         """
@@ -106,6 +110,7 @@ class Memory:
             keep_until=keep_until,
             deadline_s=deadline_s,
             wait=wait,
+            receipts=receipts,
             idempotency_key=key_or_new(idempotency_key),
         )
         return self._run(call)
@@ -272,6 +277,28 @@ class Memory:
     def lesson(self, lesson: LessonRef, *, as_of: Moment | None = None) -> LessonDetail:
         """Returns one lesson as it stands, or stood, with what speaks against it."""
         return self._run(calls.lesson(lesson, as_of=as_of))
+
+    def timeline(self, lesson: LessonRef, *, page_size: int = 100, before: int | None = None) -> Timeline:
+        """Returns what happened to a lesson, oldest first, and the lessons that it replaced and that replaced it.
+
+        A long history comes in pages, the newest first: `before=page.next` gives the one of earlier events.
+        """
+        return self._run(history.timeline(lesson, page_size=page_size, before=before))
+
+    def changes(self, after: int = 0, *, follow: bool = True, page_size: int = 100) -> Iterator[Change]:
+        """Yields what changes in the tribe after the tick `after`, in order and without a gap, as it happens, for ever.
+
+        With `follow=False` it ends at the present. While it follows, it outlives whatever may pass: a server that is away is
+        asked again, less and less often. To go on later, ask after the tick before that of the last change you handled: a
+        tick may hold several. `change_pages` tells where a page ends.
+        """
+        for page in self.change_pages(after, follow=follow, page_size=page_size):
+            yield from page.changes
+
+    def change_pages(self, after: int = 0, *, follow: bool = True, page_size: int = 100) -> Iterator[Changes]:
+        """Yields the same changes as `changes`, some whole ticks at a time; `page.tick` is where to go on from."""
+        feed = Feed(self._run, clock=self._clock, sleep=self._sleep, jitter=self._jitter, longest_s=self._timeout_s / 2)
+        return feed.pages(after, follow=follow, page_size=page_size)
 
     def health(self) -> HealthReply:
         """Returns the server's version when it can reach its database; raises Unavailable otherwise. Asks once."""

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from tributary.client.errors import InvalidRequest
+from tributary.client.receipts import Receipt
 from tributary.contract.models import ChallengeReply, Evidence, FieldProblem, How, Kind, LessonReply, LessonRequest, Source
 
 Made = TypeVar("Made", bound=BaseModel)
@@ -35,6 +36,7 @@ class LessonDraft:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     keep_until: datetime | None = None
+    receipts: Iterable[Receipt] = ()
 
 
 def observed(ref: str | None = None) -> Source:
@@ -69,6 +71,18 @@ def as_evidence(given: Evidence | Mapping[str, object], position: int) -> Eviden
     return checked(lambda: Evidence.model_validate(given), within=f"evidence.{position}")
 
 
+def as_receipts(given: Iterable[Receipt]) -> list[dict[str, object]]:
+    """Returns receipts as they were signed; raises InvalidRequest naming the position of what is none."""
+    if isinstance(given, Receipt):
+        raise broken("receipts", "must be a list of receipts, as in [hits.receipt]")
+    found = []
+    for position, one in enumerate(given):
+        if not isinstance(one, Receipt):
+            raise broken(f"receipts.{position}", "must be the receipt of a recall, as in hits.receipt")
+        found.append(one.document())
+    return found
+
+
 def as_request(given: LessonDraft | Mapping[str, object]) -> LessonRequest:
     """Returns one lesson of a batch as it is sent; raises InvalidRequest naming every field that breaks a rule."""
     if isinstance(given, LessonDraft):
@@ -84,6 +98,8 @@ def as_request(given: LessonDraft | Mapping[str, object]) -> LessonRequest:
     evidence = stated.get("evidence")
     if isinstance(evidence, Iterable) and not isinstance(evidence, str | Mapping):
         stated["evidence"] = [as_evidence(one, position) for position, one in enumerate(evidence)]
+    if receipts := stated.pop("receipts", ()):
+        stated["receipts"] = as_receipts(receipts)
     return checked(lambda: LessonRequest.model_validate(stated))
 
 
@@ -116,7 +132,7 @@ def shown_moment(when: Moment) -> str:
 
 def body_of(request: BaseModel) -> bytes:
     """Returns the request as JSON, without fields that say nothing."""
-    return request.model_dump_json(exclude_none=True).encode()
+    return request.model_dump_json(exclude_none=True, exclude_unset=True).encode()
 
 
 def _problem(error: Any, within: str | None) -> FieldProblem:

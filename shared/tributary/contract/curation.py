@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tributary.contract import limits
+from tributary.contract.models import CitedReceiptReply, InstantReply, LessonReply, Outcome, ReceiptReply, Reply, Request
 from tributary.contract.models import How as HowName
-from tributary.contract.models import InstantReply, LessonReply, Outcome, ReceiptReply, Reply, Request
 from tributary.contract.values import LessonId, Note, Rationale, Tick
 
 RetireCause = Literal["outdated", "wrong", "injection"]
@@ -192,6 +192,7 @@ class DecisionReply(Reply):
     screening: list[str]
     outcome: Outcome
     reason: str
+    receipts: list[CitedReceiptReply] = Field(default_factory=list, description="Receipts that the writer cited.")
 
 
 class DecisionsReply(Reply):

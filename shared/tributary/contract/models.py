@@ -79,6 +79,13 @@ class LessonRequest(Request):
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     keep_until: Moment | None = None
+    receipts: Annotated[
+        list[dict[str, Any]],
+        Field(
+            max_length=limits.RECEIPTS,
+            description="Receipts of recalls that led to it, unchanged. Their ids and ticks are kept with the decision.",
+        ),
+    ] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -318,6 +325,16 @@ class ReceiptReply(Reply):
     ms: dict[str, float]
     key: str
     signature: str
+
+
+class CitedReceiptReply(Reply):
+    """What is kept of a receipt that a writer cited. `hits` are ids, best first."""
+
+    id: str
+    tick: int
+    coverage: CoverageValue
+    query_digest: str | None
+    hits: list[str]
 
 
 class RecallReply(Reply):

@@ -45,3 +45,5 @@ class Route:
     """Takes an Idempotency-Key, and is refused when too much is written."""
     body_bytes: int = limits.BODY_BYTES
     """The largest body that is read."""
+    waits: str | None = None
+    """The query parameter by which a caller asks to have the reply held back for some seconds."""

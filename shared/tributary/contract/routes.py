@@ -5,6 +5,7 @@ from __future__ import annotations
 from tributary.contract import models
 from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
+from tributary.contract.history_routes import HISTORY
 from tributary.contract.memory_routes import MEMORY
 from tributary.contract.route import Route
 
@@ -40,4 +41,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *CURATION, *AGENTS, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *AGENTS, *_OPEN)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from tributary.core.decision import Outcome, VerdictKind
+from tributary.core.history import Citation
 from tributary.core.lesson import Instant, Lesson
 
 
@@ -165,6 +166,7 @@ class DecisionRecord:
     screening: tuple[str, ...]
     outcome: Outcome
     reason: str
+    receipts: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,6 +80,8 @@ class Draft:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     keep_until: datetime | None = None
+    receipts: tuple[Mapping[str, object], ...] = ()
+    """Documents of the recalls that led to it, as they were signed. Kept with the decision, not with the lesson."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,9 +22,12 @@ TAGS = 32
 TAG_KEY_CHARACTERS = 64
 TAG_VALUE_CHARACTERS = 200
 EVIDENCE_ITEMS = 16
+RECEIPTS = 8
 EVIDENCE_CHARACTERS = 2000
 REF_CHARACTERS = 2000
 RECALL_LIMIT = 100
+CHANGES_LIMIT = 500
+CHANGES_WAIT_S = 20
 BATCH_LESSONS = 100
 POLICY_RULES = 16
 CAPACITY = 100_000_000
@@ -114,6 +117,8 @@ def check_draft(draft: Draft) -> None:
     check_tags(draft.tags)
     if len(draft.evidence) > EVIDENCE_ITEMS:
         raise InvalidRequest("evidence", f"has {len(draft.evidence)} items; at most {EVIDENCE_ITEMS} are allowed")
+    if len(draft.receipts) > RECEIPTS:
+        raise InvalidRequest("receipts", f"has {len(draft.receipts)} items; at most {RECEIPTS} are allowed")
     check_confidence("confidence", draft.confidence)
     for name in ("valid_from", "valid_until", "keep_until"):
         check_aware(name, getattr(draft, name))

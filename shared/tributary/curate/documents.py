@@ -68,6 +68,7 @@ def decision(row: rows.Document) -> DecisionRecord:
         screening=tuple(row["screening"]["reasons"]),
         outcome=Outcome(row["outcome"]),
         reason=row["reason"],
+        receipts=tuple(map(rows.citation, row["receipts"])),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 
+from tributary.core.history import Citation
 from tributary.core.lesson import Draft, Lesson
 
 
@@ -31,9 +32,9 @@ def screened_fields(draft: Draft) -> Mapping[str, str]:
 
 def draft_of(lesson: Lesson) -> Draft:
     """Returns what the writer of a stored lesson had handed in."""
-    return Draft(**{field.name: getattr(lesson, field.name) for field in fields(Draft)})
+    return Draft(**{field.name: getattr(lesson, field.name) for field in fields(Draft) if field.name != "receipts"})
 
 
-def content_of(draft: Draft) -> Mapping[str, object]:
-    """Returns a draft as what a repeated idempotency key's request is compared by."""
-    return asdict(draft)
+def content_of(draft: Draft, citations: Sequence[Citation]) -> Mapping[str, object]:
+    """Returns a draft as what a repeated idempotency key's request is compared by; receipts, which are signed, by their ids."""
+    return {**asdict(replace(draft, receipts=())), "receipts": [one.receipt_id.hex for one in citations]}

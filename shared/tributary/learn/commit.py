@@ -62,6 +62,7 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "verdicts": bench.recorded(candidates),
         "screening": {"screen": proposal.screening.screen, "reasons": list(_reasons(proposal, plan))},
         "caught": proposal.screening.quarantined,
+        "receipts": [one.document() for one in proposal.citations],
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import cast
 from uuid import UUID
@@ -15,6 +15,7 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import lapsed
 from tributary.core.decision import Learned, Reinforced, ScreenFinding
 from tributary.core.errors import InvalidRequest, NotFound, TributaryError, Unavailable, WrongStanding
+from tributary.core.history import Citation
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import CounterClaim, Draft, Lesson, Status
 from tributary.core.limits import BATCH_LESSONS, check_draft
@@ -30,6 +31,8 @@ from tributary.telemetry import Event, log
 
 Attempt = Learned | TributaryError
 """What became of one lesson of a batch."""
+Cite = Callable[[Principal, Sequence[Mapping[str, object]]], tuple[Citation, ...]]
+"""Checks receipts that a writer cites and returns what is kept of them; raises InvalidRequest for one that is not genuine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,7 @@ class Learner:
     database: Database
     admission: Admission
     decider: Decider
+    cite: Cite
     now: Now = utc_now
 
     def learn(
@@ -57,8 +61,8 @@ class Learner:
         very same words), ModelFailed (the embedder), Overloaded and Unavailable; in each of these nothing was written.
         """
         deadline = Deadline.after(deadline_s)
-        admitted = self._admit(principal, draft, idempotency_key)
-        return self._admitted(principal, draft, admitted, deadline=deadline, wait=wait)
+        door = self._admit(principal, draft, idempotency_key)
+        return self._admitted(principal, draft, door, deadline=deadline, wait=wait)
 
     def learn_all(
         self,
@@ -197,25 +201,28 @@ class Learner:
         """Returns the tribes that `settle` has work in."""
         return [cast(UUID, row[0]) for row in self.database.rows(statement("learn", "tribes_with_pending"), {})]
 
-    def _admit(self, principal: Principal, draft: Draft, key: str | None) -> Admitted:
+    def _admit(self, principal: Principal, draft: Draft, key: str | None) -> _Door:
         principal.require(Role.WRITER)
         check_draft(draft)
-        return self.admission.admit(principal, "learn", content_of(draft), key)
+        citations = self.cite(principal, draft.receipts)
+        return _Door(citations=citations, admitted=self.admission.admit(principal, "learn", content_of(draft, citations), key))
 
     def _admitted(
         self,
         principal: Principal,
         draft: Draft,
-        admitted: Admitted,
+        door: _Door,
         *,
         deadline: Deadline,
         wait: bool,
         vector: Vector | None = None,
     ) -> Learned:
+        admitted = door.admitted
         if admitted.replay is not None:
             log.event(Event.LEARN_REPLAYED)
             return learned(admitted.replay)
         proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, vector=vector)
+        proposal = replace(proposal, citations=door.citations)
         if not wait or deadline.passed:
             return learned(self.decider.keep(proposal))
         return learned(self.decider.decide(proposal, deadline))
@@ -238,7 +245,7 @@ class Learner:
             except TributaryError as error:
                 yield error
 
-    def _doors(self, principal: Principal, drafts: Sequence[Draft], key: str | None) -> Iterator[Admitted | TributaryError]:
+    def _doors(self, principal: Principal, drafts: Sequence[Draft], key: str | None) -> Iterator[_Door | TributaryError]:
         """Lets the lessons of a batch in, each for itself, before a model is asked about any."""
         gone: Unavailable | None = None
         for number, draft in enumerate(drafts):
@@ -250,9 +257,9 @@ class Learner:
             except TributaryError as error:
                 yield error
 
-    def _vectors(self, drafts: Sequence[Draft], doors: Sequence[Admitted | TributaryError]) -> dict[int, Vector]:
+    def _vectors(self, drafts: Sequence[Draft], doors: Sequence[_Door | TributaryError]) -> dict[int, Vector]:
         """Embeds in one call what was let in and is new; without it each is embedded, or fails, on its own."""
-        new = [number for number, door in enumerate(doors) if isinstance(door, Admitted) and door.replay is None]
+        new = [number for number, door in enumerate(doors) if isinstance(door, _Door) and door.admitted.replay is None]
         try:
             return dict(zip(new, self.decider.embed([drafts[number] for number in new]), strict=True)) if new else {}
         except TributaryError:
@@ -293,3 +300,11 @@ class Learner:
                 Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=show(Prefix.LESSON, lesson.lesson_id)
             )
             return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Door:
+    """A lesson that was let in, and the receipts that its writer cited for it."""
+
+    citations: tuple[Citation, ...]
+    admitted: Admitted

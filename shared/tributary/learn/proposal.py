@@ -10,6 +10,7 @@ from uuid import UUID
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import Ending
 from tributary.core.decision import ScreenFinding, VerdictKind
+from tributary.core.history import Citation
 from tributary.core.lesson import Draft, Status
 from tributary.core.outcome import Asked, Candidate
 from tributary.core.policy import Policy
@@ -75,6 +76,8 @@ class Proposal:
     """None when the lesson is new."""
     contests: UUID | None = None
     """The believed lesson that this one speaks against, whatever a judge says."""
+    citations: tuple[Citation, ...] = ()
+    """The receipts that the writer cited."""
     replans: int = 0
 
     @property

@@ -1,6 +1,7 @@
-"""recall: plan -> search -> score -> receipt; and the listings."""
+"""recall: plan -> search -> score -> receipt; the listings; and what happened."""
 
-from tributary.recall.citing import cited_receipt
+from tributary.recall.citing import citations, cited_receipt
+from tributary.recall.history import Historian
 from tributary.recall.listing import Reader, check_limit, cursor, listing_receipt, parse_cursor
 from tributary.recall.pipeline import Recaller
 from tributary.recall.signing import Signer
@@ -8,12 +9,14 @@ from tributary.recall.stopwatch import Stopwatch
 from tributary.recall.verifying import Verifier
 
 __all__ = [
+    "Historian",
     "Reader",
     "Recaller",
     "Signer",
     "Stopwatch",
     "Verifier",
     "check_limit",
+    "citations",
     "cited_receipt",
     "cursor",
     "listing_receipt",

@@ -34,11 +34,12 @@ def _plain(value: object) -> object:
 
 
 class Signer:
-    """Signs with the newest key, read once a process."""
+    """Signs with the newest key, read once a process, and knows receipts by any key that there is."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._key: tuple[str, bytes] | None = None
+        self._known: dict[str, bytes] = {}
         self._lock = threading.Lock()
 
     def sign(self, receipt: Receipt) -> Receipt:
@@ -53,15 +54,24 @@ class Signer:
         key_id, signature = document.get("key"), document.get("signature")
         if not isinstance(key_id, str) or not isinstance(signature, str):
             return False
-        found = self._database.rows(statement("recall", "signing_key_named"), {"key_id": key_id})
-        if not found:
+        secret = self._named(key_id)
+        if secret is None:
             return False
-        (secret,) = cast(tuple[bytes], found[0])
         try:
             expected = hmac.digest(secret, canonical(unsigned), hashlib.sha256).hex()
         except (TypeError, ValueError):  # no JSON that a receipt could be
             return False
         return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
+
+    def _named(self, key_id: str) -> bytes | None:
+        """Returns a key, read once a process, so that many receipts cost one look; None when there is none such."""
+        with self._lock:
+            known = self._known.get(key_id)
+        if known is None and (found := self._database.rows(statement("recall", "signing_key_named"), {"key_id": key_id})):
+            (known,) = cast(tuple[bytes], found[0])
+            with self._lock:
+                self._known[key_id] = known
+        return known
 
     def _newest(self) -> tuple[str, bytes]:
         with self._lock:

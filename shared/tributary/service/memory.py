@@ -19,7 +19,7 @@ from tributary.core.verification import Verification
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener
 from tributary.learn import Attempt, Learner
-from tributary.recall import Reader, Recaller, Signer, Verifier, cited_receipt
+from tributary.recall import Historian, Reader, Recaller, Signer, Verifier, cited_receipt
 from tributary.store import Database, check_level, statement
 
 
@@ -39,6 +39,8 @@ class Memory:
     """Who may use the memory, as curators manage it."""
     recaller: Recaller
     reader: Reader
+    history: Historian
+    """What happened to lessons, and to the tribe."""
     signer: Signer
     verifier: Verifier
     warm_up: Callable[[], None]

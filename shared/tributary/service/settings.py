@@ -92,6 +92,12 @@ class Settings(BaseSettings):
     garden_every_s: int = Field(
         default=600, ge=0, le=86_400, description="Seconds between two runs of the gardener beside `serve`; 0 is never."
     )
+    changes_wait_s: int | None = Field(
+        default=None,
+        ge=0,
+        le=20,
+        description="Most seconds that a caller may wait for a change; beside `serve` 20 unless set, elsewhere 0.",
+    )
     idempotency_days: int = Field(
         default=7, ge=1, le=365, description="Days for which a write's first reply is kept for its idempotency key."
     )

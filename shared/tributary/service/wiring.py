@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tributary.access import Admission, Agents, Pace
@@ -16,7 +17,7 @@ from tributary.core.ports import Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Learner
-from tributary.recall import Reader, Recaller, Signer, Verifier
+from tributary.recall import Historian, Reader, Recaller, Signer, Verifier, citations
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings
 from tributary.spaces import Profiles
@@ -62,7 +63,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         profiles=profiles,
         exact_limit=settings.exact_limit,
     )
-    learner = Learner(database=database, admission=admission, decider=decider, now=given.now)
+    learner = Learner(database=database, admission=admission, decider=decider, cite=partial(citations, signer), now=given.now)
     recaller = Recaller(
         database=database,
         embedder=embedder,
@@ -89,6 +90,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         recaller=recaller,
         verifier=Verifier(recaller=recaller, signer=signer),
         reader=Reader(database=database, signer=signer, now=given.now),
+        history=Historian(database=database, signer=signer, longest_wait_s=settings.changes_wait_s or 0, now=given.now),
         warm_up=_warm_up(embedder),
         on_close=server.leave,
     )

@@ -11,8 +11,11 @@ from tributary.core.agent import Role
 from tributary.core.curation import Rejection
 from tributary.core.decision import Challenge
 from tributary.core.errors import Forbidden, NotFound
+from tributary.core.history import Citation
+from tributary.core.ids import Prefix, parse
 from tributary.core.lesson import Evidence, How, Instant, Kind, Lesson, Source, Status
 from tributary.core.outcome import Candidate
+from tributary.core.receipt import Coverage
 
 Document = Mapping[str, Any]
 
@@ -68,13 +71,24 @@ def lesson(row: Document) -> Lesson:
         valid_until=moment_or_none(row["valid_until"]),
         keep_until=moment_or_none(row["keep_until"]),
         learned=Instant(tick=row["learned_tick"], at=moment(row["learned_at"])),
-        activated=_instant_or_none(row["activated_tick"], row["activated_at"]),
-        deactivated=_instant_or_none(row["deactivated_tick"], row["deactivated_at"]),
+        activated=instant_or_none(row["activated_tick"], row["activated_at"]),
+        deactivated=instant_or_none(row["deactivated_tick"], row["deactivated_at"]),
         superseded_by=uuid_or_none(row["superseded_by"]),
         content_hash=_bytes(row["content_hash"]),
         confirmations=row["confirmations"],
         contradictions=row["contradictions"],
         last_confirmed_at=moment(row["last_confirmed_at"]),
+    )
+
+
+def citation(row: Document) -> Citation:
+    """Returns a receipt that a decision's writer cited, as `Citation.document` wrote it."""
+    return Citation(
+        receipt_id=parse(Prefix.RECEIPT, row["id"], field="receipt.id"),
+        tick=row["tick"],
+        coverage=Coverage(row["coverage"]),
+        query_digest=row["query_digest"],
+        hits=tuple(row["hits"]),
     )
 
 
@@ -102,7 +116,7 @@ def challenges(by_lesson: Document, lesson_id: UUID) -> tuple[Challenge, ...]:
     )
 
 
-def _instant_or_none(tick: int | None, at: str | datetime | None) -> Instant | None:
+def instant_or_none(tick: int | None, at: str | datetime | None) -> Instant | None:
     return None if tick is None or at is None else Instant(tick=tick, at=moment(at))
 
 

@@ -9,7 +9,19 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from tributary.edges.cli import agents, curation, gardening, judging, knowledge, receipts, schema, screening, serving, tribes
+from tributary.edges.cli import (
+    agents,
+    curation,
+    gardening,
+    history,
+    judging,
+    knowledge,
+    receipts,
+    schema,
+    screening,
+    serving,
+    tribes,
+)
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
 
@@ -21,10 +33,10 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, reinforce, retire, lessons and curate talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when
-these are not set, to the one that 'tributary serve' runs here. screen and judge need no server. The other commands are the
-operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under
-TRIBUTARY_HOME."""
+learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes and curate talk to the server at TRIBUTARY_URL
+with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen and judge need no server. The
+other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and
+keeps its data under TRIBUTARY_HOME."""
 
 
 class _Group(TyperGroup):
@@ -108,6 +120,9 @@ app.command("verify")(receipts.verify)
 app.command("reinforce")(knowledge.reinforce)
 app.command("retire")(knowledge.retire)
 app.command("lessons")(knowledge.lessons)
+app.command("show")(history.show)
+app.command("timeline")(history.timeline)
+app.command("changes")(history.changes)
 app.add_typer(curation.app, name="curate")
 app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from tributary.edges.cli.found import HELD_BACK
-from tributary.edges.cli.words import moment, shown, shown_block
+from tributary.edges.cli.lesson_lines import field, lesson_fields
+from tributary.edges.cli.words import moment, shown
 
 if TYPE_CHECKING:
     from tributary.client import Dispute, Lesson
@@ -28,7 +28,7 @@ def dispute_lines(dispute: Dispute, seen: int) -> list[str]:
     for lesson, (ours, theirs) in zip(about, pairs, strict=True):
         lines += ["", *_side("Against", lesson, theirs)]
         if len(pairs) > 1 and ours.text != contender.text:
-            lines += ["  and to it the contender", *_field("says", ours.text)]
+            lines += ["  and to it the contender", *field("says", ours.text)]
     if any(ours != _words(contender) or theirs != _words(one) for one, (ours, theirs) in zip(about, pairs, strict=True)):
         lines += ["", "{+only the contender says this+}, [-only the other says this-]"]
     if not about:
@@ -101,34 +101,8 @@ def _head(dispute: Dispute) -> Iterator[str]:
 
 
 def _side(name: str, lesson: Lesson, words: _Words) -> Iterator[str]:
-    mark = HELD_BACK if lesson.status == "quarantined" else ""
     yield f"{name}: {shown(lesson.id)} ({lesson.status})"
-    yield from _field("says", mark + words.text)
-    yield from _field("when", words.situation)
-    if words.subject:
-        yield from _field("about", words.subject)
-    for key, value in sorted(lesson.tags.items()):
-        yield from _field("tag", f"{key}={value}")
-    if lesson.rationale is not None:
-        yield from _field("why", lesson.rationale)
-    where = f", {lesson.source.ref}" if lesson.source.ref is not None else ""
-    yield from _field("source", f"{lesson.source.how}{where}; written by {lesson.author}")
-    for one in lesson.evidence:
-        yield from _field("evidence", f"{one.type}: {one.ref}{f' ({one.note})' if one.note else ''}")
-    counted = f"agents that confirm it: {lesson.confirmations}; what speaks against it: {lesson.contradictions}"
-    yield from _field("confidence", f"{lesson.confidence:.2f}, stated as {lesson.stated_confidence:.2f}; {counted}")
-    if lesson.valid_from or lesson.valid_until:
-        since = f"from {moment(lesson.valid_from)} " if lesson.valid_from else ""
-        until = f"until {moment(lesson.valid_until)}" if lesson.valid_until else ""
-        yield from _field("holds", (since + until).strip())
-    yield from _field("learned", f"tick {lesson.learned.tick} ({moment(lesson.learned.at)})")
-
-
-def _field(name: str, text: str) -> Iterator[str]:
-    """Yields a name and its text; further lines of the text stand behind a bar, so that none can pass for a line of ours."""
-    first, *rest = shown_block(text).split("\n")
-    yield f"  {name:<10} {first}"
-    yield from (f"  {'':<8} | {line}" for line in rest)
+    yield from lesson_fields(lesson, says=words.text, when=words.situation, about=words.subject)
 
 
 def _verdicts(dispute: Dispute) -> Iterator[str]:
@@ -150,7 +124,7 @@ def _settled(dispute: Dispute) -> Iterator[str]:
     else:
         yield f"It was settled{by}{at}: {(dispute.ending or '').replace('_', ' ')}."
     if dispute.rationale is not None:
-        yield from _field("why", dispute.rationale)
+        yield from field("why", dispute.rationale)
 
 
 def _endings(dispute: Dispute, seen: int) -> Iterator[str]:

@@ -2,20 +2,25 @@
 
     read (10 MB) -> preflight -> event (6 MB) -> authorizer -> function -> reply, all within 30 s
 
-The functions are synchronous and run in a bounded pool of threads. Nothing is cached: a revoked token stops at once.
+The functions are synchronous and run in bounded pools of threads: one for requests that are answered at once, and one for those
+that wait for something to happen, so that however many wait, none of the others does. Nothing is cached: a revoked token stops at
+once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import logging
+import threading
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 from tributary.contract.limits import EVENT_BYTES, REQUEST_BYTES, TIMEOUT_S
 from tributary.contract.models import FieldProblem
@@ -41,6 +46,8 @@ Send = Callable[[Message], Awaitable[None]]
 WORKERS = 16
 MOST_IN_FLIGHT = 128
 """Requests beyond so many are refused at once, as Lambda refuses beyond its concurrency."""
+MOST_WAITING = 64
+"""So many callers may wait for something to happen at once. Each has a thread, and a connection only while it looks."""
 DEFAULT_FUNCTION = "recall"
 """Serves API Gateway's `$default` route, so that 404 and 405 are ours too."""
 
@@ -55,6 +62,26 @@ class _Context:
         return max(0, int((self.ends_at - time.monotonic()) * 1000))
 
 
+class _Lane:
+    """Threads, and how many requests may be at them or before them."""
+
+    def __init__(self, name: str, *, workers: int, most: int) -> None:
+        self.pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix=name)
+        self._most = most
+        self._in_flight = 0
+
+    @contextlib.contextmanager
+    def place(self) -> Iterator[None]:
+        """Holds a place for one request; raises Refused when there is none. For the event loop's thread alone."""
+        if self._in_flight >= self._most:
+            raise Refused("overloaded", f"{self._most} requests are being served already")
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+
+
 class Gateway:
     """An ASGI app over one open memory, which stays its caller's to close."""
 
@@ -66,18 +93,25 @@ class Gateway:
         timeout_s: float = TIMEOUT_S,
         workers: int = WORKERS,
         most_in_flight: int = MOST_IN_FLIGHT,
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self._memory = memory
         self._cors = Cors(cors_origins)
         self._timeout_s = timeout_s
-        self._most_in_flight = most_in_flight
-        self._in_flight = 0
-        self._pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="tributary-request")
-        self._apps = {name: App(name, lambda: memory) for name in {route.function for route in ROUTES}}
+        self._lane = _Lane("tributary-request", workers=workers, most=most_in_flight)
+        self._waiting = _Lane("tributary-waiting", workers=most_waiting, most=most_waiting)
+        self._stopping = threading.Event()
+        self._apps = {name: App(name, lambda: memory, stopping=self._stopping) for name in {route.function for route in ROUTES}}
+
+    def end_waits(self) -> None:
+        """Has those who wait for something to happen answered now, and whoever comes later at once."""
+        self._stopping.set()
 
     def close(self) -> None:
         """Waits for the requests that run; those that still wait for a thread are dropped."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self.end_waits()
+        for lane in (self._lane, self._waiting):
+            lane.pool.shutdown(wait=True, cancel_futures=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -92,26 +126,23 @@ class Gateway:
         origin = head.header("origin")
         if self._cors.is_preflight(head.method, origin, head.header("access-control-request-method")):
             return {"statusCode": 204, "headers": self._cors.preflight_headers(origin)}
-        self._in_flight += 1
+        lane = self._waiting if _asks_to_wait(head) else self._lane
         try:
-            response = await self._answer(head, receive)
+            with lane.place():
+                response = await self._answer(head, receive, lane)
         except _Gone:
             return None
         except Exception as error:
             response = _refusal(error, head)
-        finally:
-            self._in_flight -= 1
         response["headers"].update(self._cors.headers(origin))
         return response
 
-    async def _answer(self, head: HttpRequest, receive: Receive) -> Event:
-        if self._in_flight > self._most_in_flight:
-            raise Refused("overloaded", f"{self._most_in_flight} requests are being served already")
+    async def _answer(self, head: HttpRequest, receive: Receive, lane: _Lane) -> Event:
         context = _Context(ends_at=time.monotonic() + self._timeout_s)
         try:
             async with asyncio.timeout(self._timeout_s):
                 request = await _with_body(head, receive)
-                return await asyncio.get_running_loop().run_in_executor(self._pool, self._invoke, request, context)
+                return await asyncio.get_running_loop().run_in_executor(lane.pool, self._invoke, request, context)
         except TimeoutError as error:
             # A thread that is at it goes on; the idempotency key tells the retry what came of it.
             rule = f"there was no answer within {self._timeout_s:g} seconds"
@@ -129,6 +160,12 @@ class Gateway:
 
 class _Gone(Exception):
     """The caller closed the connection before it had sent its request."""
+
+
+def _asks_to_wait(head: HttpRequest) -> bool:
+    match = find(head.method, head.path)
+    parameter = match.route.waits if match else None
+    return parameter is not None and any(name == parameter and value != "0" for name, value in parse_qsl(head.query_string))
 
 
 def _function(match: Match | None) -> str:

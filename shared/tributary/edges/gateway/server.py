@@ -70,6 +70,18 @@ def running(
             thread.join()
 
 
+class _Server(uvicorn.Server):
+    """A server that lets nobody wait any more once it is to end: it ends when all are answered."""
+
+    def __init__(self, config: uvicorn.Config, gateway: Gateway) -> None:
+        super().__init__(config)
+        self._gateway = gateway
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._gateway.end_waits()
+        await super().shutdown(sockets)
+
+
 @contextlib.contextmanager
 def _bound(
     memory: MemoryFace, host: str, port: int, cors_origins: Sequence[str]
@@ -91,7 +103,7 @@ def _bound(
     about = _about(listener, host, cors_origins)
     log.event(LogEvent.SERVICE_STARTED, url=about.url, cors=", ".join(about.cors_origins) or "off")
     try:
-        yield uvicorn.Server(config), listener, about
+        yield _Server(config, gateway), listener, about
     finally:
         listener.close()
         gateway.close()

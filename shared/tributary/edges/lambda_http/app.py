@@ -43,11 +43,21 @@ Result = TypeVar("Result")
 class App:
     """Serves the routes of one function. May be called from several threads."""
 
-    def __init__(self, function: str, memory: OpenMemory, *, meter: Meter = no_metrics, now: Now = utc_now) -> None:
+    def __init__(
+        self,
+        function: str,
+        memory: OpenMemory,
+        *,
+        meter: Meter = no_metrics,
+        now: Now = utc_now,
+        stopping: threading.Event | None = None,
+    ) -> None:
+        """`stopping` is set when the server is to end, and ends what callers wait for."""
         self._function = function
         self._memory = memory
         self._meter = meter
         self._now = now
+        self._stopping = stopping or threading.Event()
         self._threads = threading.local()
 
     def __call__(self, event: Event, context: Context) -> dict[str, Any]:
@@ -112,6 +122,7 @@ class App:
             open_memory=self._memory,
             remaining_s=resolver.remaining_s,
             now=self._now,
+            stopping=self._stopping,
         )
         return OPERATIONS[route.operation](ask)
 

@@ -23,6 +23,7 @@ from tributary.core.curation import (
 from tributary.core.lesson import How
 from tributary.core.policy import Equals, Policy, Precedence
 from tributary.core.requests import Page
+from tributary.edges.lambda_http.history_words import citations
 from tributary.edges.lambda_http.translate import instant, lesson_at, lesson_ids, receipt
 
 
@@ -170,6 +171,7 @@ def _decision(one: DecisionRecord) -> curation.DecisionReply:
         screening=list(one.screening),
         outcome=one.outcome.value,
         reason=one.reason,
+        receipts=citations(one.receipts),
     )
 
 

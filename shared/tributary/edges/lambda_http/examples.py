@@ -95,4 +95,32 @@ REPLIES: dict[str, dict[str, Any]] = {
             "signature": "9b1d…",
         },
     },
+    "changes": {
+        "changes": [
+            {
+                "tick": 418,
+                "at": _AT,
+                "event": "learned",
+                "status": "active",
+                "by": "agent-a",
+                "decision": "dec_0199c0de5a1e7b2c8d3f4a5b6c7d8ea0",
+                "disputes": [],
+                "ending": None,
+                "cause": None,
+                "other": None,
+                "successor": None,
+                "receipt": None,
+                "since": None,
+                "space": None,
+                "lesson": LESSON_ID,
+                "kind": "gotcha",
+                "subject": "deploy-api",
+                "text": _LEARN["text"],
+                "held": False,
+            }
+        ],
+        "tick": 418,
+        "clock": 418,
+        "more": False,
+    },
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tributary.core.requests import LessonDetail, Listing, Question, Recalled
     from tributary.core.verification import Verification
     from tributary.curate import Curator, Desk
+    from tributary.recall import Historian
 
     Attempt = Learned | TributaryError
 
@@ -39,6 +40,9 @@ class MemoryFace(Protocol):
 
     @property
     def agents(self) -> Agents: ...
+
+    @property
+    def history(self) -> Historian: ...
 
     def learn(
         self,

@@ -31,6 +31,7 @@ def draft(request: models.LessonRequest) -> Draft:
         valid_from=request.valid_from,
         valid_until=request.valid_until,
         keep_until=request.keep_until,
+        receipts=tuple(request.receipts),
     )
 
 

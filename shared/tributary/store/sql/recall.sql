@@ -13,6 +13,19 @@ SELECT tributary.list_lessons_v1(
 -- One lesson with what is open against it.
 SELECT tributary.show_lesson_v1(%(tribe_id)s, %(lesson_id)s, %(tick)s, %(instant)s, %(now)s)
 
+-- name: timeline
+-- A page of what happened to one lesson, and the lessons before and after it.
+SELECT tributary.timeline_v1(
+    %(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(limit)s, %(before_tick)s, %(chain)s, %(now)s)
+
+-- name: changes
+-- What changed in a tribe after a tick, whole ticks only.
+SELECT tributary.changes_v1(%(tribe_id)s, %(agent_id)s, %(after)s, %(limit)s)
+
+-- name: clock
+-- Where a tribe's clock stands.
+SELECT tributary.clock_v1(%(tribe_id)s)
+
 -- name: signing_key
 -- The newest key that receipts are signed with.
 SELECT key_id, secret FROM tributary.signing_key WHERE retired_at IS NULL ORDER BY created_at DESC, key_id DESC LIMIT 1

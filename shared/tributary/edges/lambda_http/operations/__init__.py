@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from tributary.edges.lambda_http.operations.agents import AGENTS
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
 from tributary.edges.lambda_http.operations.curation import CURATION
+from tributary.edges.lambda_http.operations.history import HISTORY
 from tributary.edges.lambda_http.operations.memory import MEMORY
 
 __all__ = ["OPERATIONS", "Ask"]
 
-OPERATIONS: Mapping[str, Operation] = {**MEMORY, **CURATION, **AGENTS}
+OPERATIONS: Mapping[str, Operation] = {**MEMORY, **HISTORY, **CURATION, **AGENTS}
 """Operation of a route -> what it does. That each route has one is tested."""

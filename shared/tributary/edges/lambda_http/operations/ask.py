@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypedDict, TypeVar
@@ -25,7 +26,10 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """One request whose caller was identified and may do this. `remaining_s` is what is left before the caller is cut off."""
+    """One request whose caller was identified and may do this. `remaining_s` is what is left before the caller is cut off.
+
+    `stopping` is set when the server is to end.
+    """
 
     event: Event
     route: Route
@@ -34,6 +38,7 @@ class Ask:
     open_memory: OpenMemory
     remaining_s: float | None
     now: Now
+    stopping: threading.Event
 
     @property
     def principal(self) -> Principal:

@@ -304,6 +304,7 @@ CREATE TABLE tributary.decision (
     outcome      text NOT NULL,
     reason       text NOT NULL,
     unjudged     boolean NOT NULL DEFAULT false, -- a model was missing: the gardener asks again
+    receipts     jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(receipts) = 'array'), -- that its writer cited: ids and ticks, no text
     PRIMARY KEY (tribe_id, decision_id),
     FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson
 );

@@ -79,14 +79,21 @@ LANGUAGE sql STABLE AS $$
     SELECT row_to_json(n) FROM tributary.lesson_rows_v1(p_tribe, ARRAY[p_lesson], tributary.latest_v1()) n
 $$;
 
--- Whether an agent may see what a lesson says: what a screen held back, or a curator retired as an injection, is for curators and its author.
+-- Of these lessons those whose words an agent may not see: what a screen held back, or a curator retired as an injection, is for curators
+-- and its author.
+CREATE FUNCTION tributary.hidden_from_v1(p_tribe uuid, p_ids uuid[], p_agent uuid) RETURNS uuid[]
+LANGUAGE sql STABLE AS $$
+    SELECT ARRAY(
+        SELECT l.lesson_id FROM tributary.lesson l
+        WHERE l.tribe_id = p_tribe AND l.lesson_id = ANY (p_ids) AND l.agent_id <> p_agent AND (l.held OR l.rejected_as = 'injection')
+          AND NOT EXISTS (SELECT FROM tributary.agent a
+                          WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.role = 'curator' AND a.revoked_at IS NULL))
+$$;
+
+-- Whether an agent may see what a lesson says.
 CREATE FUNCTION tributary.may_see_v1(p_tribe uuid, p_lesson uuid, p_agent uuid) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT NOT EXISTS (SELECT FROM tributary.lesson l
-                       WHERE l.tribe_id = p_tribe AND l.lesson_id = p_lesson AND l.agent_id <> p_agent
-                         AND (l.held OR l.rejected_as = 'injection'))
-        OR EXISTS (SELECT FROM tributary.agent a
-                   WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.role = 'curator' AND a.revoked_at IS NULL)
+    SELECT cardinality(tributary.hidden_from_v1(p_tribe, ARRAY[p_lesson], p_agent)) = 0
 $$;
 
 -- The document of a lesson for whoever asks: without its words where they are not to be seen.

@@ -458,12 +458,13 @@ BEGIN
         UPDATE decision SET unjudged = false WHERE tribe_id = tribe AND lesson_id = new_id AND unjudged;
     END IF;
     INSERT INTO decision (tribe_id, decision_id, tick, at, agent_id, actor_id, lesson_id, draft, judged_tick, replans, candidates,
-                          verdicts, screening, outcome, reason, unjudged)
+                          verdicts, screening, outcome, reason, unjudged, receipts)
     VALUES (tribe, decision, tick, clock_timestamp(), agent, actor, coalesce(known, new_id),
             CASE WHEN known IS NOT NULL AND stands IS NULL THEN p -> 'lesson' END, (p ->> 'read_tick')::bigint,
             (p ->> 'replans')::integer, p -> 'candidates', p -> 'verdicts', p -> 'screening', outcome, reason,
             coalesce(standing = 'active' AND p -> 'verdicts' @> '[{"cause": "judge_unavailable"}]'
-                     OR standing = 'quarantined' AND p #> '{screening,reasons}' ? 'screen_unavailable', false));
+                     OR standing = 'quarantined' AND p #> '{screening,reasons}' ? 'screen_unavailable', false),
+            coalesce(p -> 'receipts', '[]'));
     IF p -> 'reviews' <> '[]' THEN
         PERFORM queue_reviews_v1(p, decision, tick);
     END IF;

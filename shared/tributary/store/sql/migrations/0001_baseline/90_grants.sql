@@ -16,6 +16,7 @@ GRANT EXECUTE ON FUNCTION
     tributary.index_fresh_v1, tributary.undecided_v1,
     tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decisions_v1,
     tributary.reviews_v1, tributary.audit_v1,
+    tributary.timeline_v1, tributary.changes_v1, tributary.clock_v1,
     tributary.garden_tribes_v1, tributary.garden_survey_v1, tributary.garden_unscreened_v1, tributary.garden_unjudged_v1,
     tributary.garden_rejudge_v1, tributary.garden_beliefs_v1, tributary.garden_last_write_v1, tributary.garden_end_v1,
     tributary.garden_refuse_v1, tributary.garden_unembedded_v1, tributary.garden_embed_v1, tributary.garden_prune_v1

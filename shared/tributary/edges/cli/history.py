@@ -1,0 +1,94 @@
+"""`tributary show`, `timeline` and `changes`: one lesson, what happened to it, and what happens to all of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tributary.edges.cli.doors import session
+from tributary.edges.cli.options import AsJson, time_or_tick
+from tributary.edges.cli.paging import Limit
+
+LessonId = Annotated[str, typer.Argument(metavar="ID", help="The lesson's id, as recall shows it.")]
+
+
+def show(
+    context: typer.Context,
+    lesson: LessonId,
+    as_of: Annotated[str | None, typer.Option(metavar="TIME|TICK", help="As it stood then.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one lesson with all that is known of it, and what speaks against it.
+
+    \b
+    Example: tributary show les_0199c0ffee0070008000000000000001
+    """
+    from tributary.edges.cli.lesson_lines import lesson_lines
+
+    doors, output = session(context, as_json=as_json)
+    when = time_or_tick(as_of, "--as-of")
+    with doors.open_client() as memory:
+        found = memory.lesson(lesson, as_of=when)
+    document = {
+        "lesson": found.lesson.model_dump(mode="json"),
+        "challenges": [one.model_dump(mode="json") for one in found.challenges],
+        "receipt": found.receipt.document(),
+    }
+    output.result(document, list(lesson_lines(found)))
+
+
+def timeline(
+    context: typer.Context,
+    lesson: LessonId,
+    limit: Limit = 100,
+    before: Annotated[int | None, typer.Option(metavar="TICK", min=1, help="Only what happened before this tick.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened to a lesson, why, and which lessons came before and after it.
+
+    \b
+    Example: tributary timeline les_0199c0ffee0070008000000000000001
+    """
+    from tributary.edges.cli.history_lines import timeline_document, timeline_lines
+
+    doors, output = session(context, as_json=as_json)
+    with doors.open_client() as memory:
+        found = memory.timeline(lesson, page_size=limit, before=before)
+    output.result(timeline_document(found), list(timeline_lines(found)))
+    if found.next is not None and not as_json:
+        output.remark(f"There are earlier events: --before {found.next} shows them.")
+
+
+def changes(
+    context: typer.Context,
+    after: Annotated[int, typer.Option(metavar="TICK", min=0, help="Only what happened after this tick.")] = 0,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with what happens from now on, until Ctrl-C.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what changed in the tribe, oldest first, every tick of it.
+
+    With --follow, --json prints one JSON value a line, each a change.
+
+    \b
+    Example: tributary changes --after 418 --follow
+    """
+    from tributary.edges.cli.history_lines import ChangeVoice
+
+    doors, output = session(context, as_json=as_json)
+    voice = ChangeVoice(output)
+    tick = after
+    found: list[dict[str, object]] = []
+    with doors.open_client() as memory:
+        for page in memory.change_pages(after, follow=follow):
+            tick = page.tick
+            if as_json and not follow:
+                found += (one.model_dump(mode="json") for one in page.changes)
+            else:
+                voice.say(page.changes)
+    if as_json:
+        output.json({"changes": found, "tick": tick})
+    elif tick == after:
+        output.remark(f"Nothing changed after tick {after}.")
+    else:
+        output.remark(f"This is all up to tick {tick}: --after {tick} goes on from there.")

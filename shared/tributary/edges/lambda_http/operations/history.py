@@ -1,0 +1,30 @@
+"""What happened: timelines of lessons, and the feed of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tributary.edges.lambda_http import history_words as words
+from tributary.edges.lambda_http.operations.ask import Ask, Operation
+from tributary.edges.lambda_http.reply import HttpReply, of_model
+
+
+def _timeline(ask: Ask) -> HttpReply:
+    given, principal, lesson_id = ask.query(), ask.principal, ask.id()
+    before = int(given["before"]) if "before" in given else None
+    return of_model(words.timeline(ask.memory.history.timeline(principal, lesson_id, limit=int(given["limit"]), before=before)))
+
+
+def _changes(ask: Ask) -> HttpReply:
+    given, principal = ask.query(), ask.principal
+    page = ask.memory.history.changes(
+        principal,
+        after=int(given["after"]),
+        limit=int(given["limit"]),
+        wait_s=ask.deadline_s(float(given["wait_s"])) or 0.0,
+        stop=ask.stopping,
+    )
+    return of_model(words.changes(page))
+
+
+HISTORY: Mapping[str, Operation] = {"timeline": _timeline, "changes": _changes}
