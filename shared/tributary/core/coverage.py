@@ -16,6 +16,7 @@ class Observed:
     vector_path       how vectors were searched, or None when they were not
     embedder_failed   the query could not be embedded
     pool_exhausted    rules of time or confidence emptied the pool while lessons outside of it were not looked at
+    replica_behind    a replica answered that had not reached the tick asked for, since the writer could not be reached
     """
 
     in_scope: int
@@ -23,10 +24,18 @@ class Observed:
     vector_path: SearchPath | None
     embedder_failed: bool
     pool_exhausted: bool = False
+    replica_behind: bool = False
 
 
 def coverage_of(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
     """Returns the coverage and every cause that keeps it from being better."""
+    coverage, causes = _of_what_was_there(observed)
+    if not observed.replica_behind:
+        return coverage, causes
+    return Coverage.UNKNOWN if coverage is Coverage.UNKNOWN else Coverage.PARTIAL, (*causes, Cause.REPLICA_BEHIND)
+
+
+def _of_what_was_there(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
     if observed.in_scope == 0 and not observed.embedder_failed:
         return Coverage.COMPLETE, ()
     if observed.embedder_failed:

@@ -34,6 +34,7 @@ class Cause(StrEnum):
     POOL_EXHAUSTED = "pool_exhausted"
     EMBEDDER_FAILED = "embedder_failed"
     NO_SERVING_SPACE = "no_serving_space"
+    REPLICA_BEHIND = "replica_behind"
 
 
 class SearchPath(StrEnum):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from psycopg.types.json import Jsonb
 
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.coverage import Observed, coverage_of
-from tributary.core.errors import InvalidRequest, ModelFailed, Unavailable
+from tributary.core.errors import ModelFailed
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Kind, Status
 from tributary.core.normal import subject_key
@@ -20,11 +20,12 @@ from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Fou
 from tributary.core.receipt import UNDECIDED, Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
 from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
+from tributary.recall.freshness import Answer, ask
 from tributary.recall.moments import tick_and_instant
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.spaces import EXACT_LIMIT, Profiles, as_text
-from tributary.store import Database, rows, statement
+from tributary.store import Reading, rows, statement
 from tributary.telemetry import Event, log
 
 SMALLEST_POOL = 50
@@ -41,12 +42,13 @@ class Search:
 
     header: rows.Document
     pool: tuple[Found, ...]
+    answer: Answer
 
     @classmethod
-    def of(cls, records: list[dict[str, Any]]) -> Search:
+    def of(cls, answer: Answer) -> Search:
         """Reads the rows of `recall_v1`: the header alone in the first, a lesson in each other."""
-        header = records[0]["header"]
-        return cls(header=header, pool=tuple(_found(one, header) for one in records[1:]))
+        header = answer.records[0]["header"]
+        return cls(header=header, pool=tuple(_found(one, header) for one in answer.records[1:]), answer=answer)
 
 
 def _found(record: rows.Document, header: rows.Document) -> Found:
@@ -64,7 +66,7 @@ def _found(record: rows.Document, header: rows.Document) -> Found:
 class Recaller:
     """Answers questions from what the tribe believes, or believed."""
 
-    database: Database
+    database: Reading
     embedder: Embedder
     profiles: Profiles
     signer: Signer
@@ -75,7 +77,9 @@ class Recaller:
         """Returns the best lessons with a receipt of how they were found.
 
         When the query cannot be embedded, hits by terms and subject still come, with coverage `unknown`; `require=vector`
-        raises ModelFailed instead. Raises InvalidRequest (a tick or instant yet to come included) and Unavailable.
+        raises ModelFailed instead. Until a replica has reached the tick `at_least` the writer answers; when that cannot be
+        reached, coverage is `partial` with the cause `replica_behind`. Raises InvalidRequest (a tick or instant yet to come
+        included) and Unavailable.
         """
         principal.require(Role.READER)
         question.check()
@@ -124,7 +128,8 @@ class Recaller:
 
     def _search(self, principal: Principal, question: Question, space_id: int, embedding: str | None, pool_size: int) -> Search:
         tick, instant = tick_and_instant(question.as_of)
-        records = self.database.records(
+        answer = ask(
+            self.database,
             statement("recall", "recall"),
             {
                 "tribe_id": principal.tribe_id,
@@ -143,14 +148,9 @@ class Recaller:
                 "cap": COMMON_FROM,
                 "exact_limit": self.exact_limit,
             },
+            at_least=question.at_least,
         )
-        found = Search.of(records)
-        if question.at_least is not None and found.header["tick"] < question.at_least:
-            stands = found.header["tick"]
-            if not found.header["replica"]:
-                raise InvalidRequest("at_least", f"must be a tick that was reached; the clock of this tribe stands at {stands}")
-            raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {stands}")
-        return found
+        return Search.of(answer)
 
     def _undecided(self, principal: Principal, question: Question, found: Search, space_id: int, embedding: str | None) -> int:
         """Returns how many lessons bear on the question that nothing was decided about yet; asks only where there are any."""
@@ -159,7 +159,7 @@ class Recaller:
             return 0
         return cast(
             int,
-            self.database.value(
+            found.answer.side.value(
                 statement("recall", "undecided"),
                 {
                     "tribe_id": principal.tribe_id,
@@ -192,6 +192,7 @@ class Recaller:
                 vector_path=path,
                 embedder_failed=not embedded,
                 pool_exhausted=_starved(found, ranking, question),
+                replica_behind=found.answer.behind,
             )
         )
         unseen = max(0, header["considered"] - len(found.pool))

@@ -19,6 +19,7 @@ from tributary.curate import Curator, Desk
 from tributary.garden import Gardener
 from tributary.learn import Attempt, Learner
 from tributary.recall import Reader, Recaller, Signer, cited_receipt
+from tributary.service.databases import Databases
 from tributary.store import Database, check_level, statement
 
 
@@ -26,7 +27,7 @@ from tributary.store import Database, check_level, statement
 class Memory:
     """Shared memory over one database. Thread-safe; every method raises only the errors of `core.errors`."""
 
-    database: Database
+    databases: Databases
     learner: Learner
     curate: Curator
     """What curators, and authors of their own lessons, do besides learning."""
@@ -42,17 +43,26 @@ class Memory:
     warm_up: Callable[[], None]
     on_close: Callable[[], None]
 
+    @property
+    def database(self) -> Database:
+        """The writer."""
+        return self.databases.writer
+
     def authenticate(self, token: str) -> Principal:
-        """Returns the agent behind a bearer token; raises Unauthenticated."""
-        return access.authenticate(self.database, token)
+        """Returns the agent behind a bearer token; raises Unauthenticated.
+
+        The writer knows a token from the moment that it was made. While it is away a replica lets in whom it knows, and a
+        token that it does not know raises Unavailable: it may be new.
+        """
+        return access.authenticate(self.databases.current, token)
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
         """Records a refusal, in a transaction of its own."""
         access.audit_refusal(self.database, principal, action=action, code=code, detail=detail)
 
     def health(self) -> None:
-        """Returns when the database answers and its schema serves this code; else raises why not."""
-        oldest = self.database.value(statement("access", "ping"), {})
+        """Returns when the database, or its replica while it is away, answers and serves this code; else raises why not."""
+        oldest = self.databases.current.value(statement("access", "ping"), {})
         if oldest is None:
             raise NotMigrated
         check_level(cast(int, oldest))
@@ -135,7 +145,7 @@ class Memory:
 
     def close(self) -> None:
         """Gives back connections and leaves the embedded server."""
-        self.database.close()
+        self.databases.close()
         self.on_close()
 
     def __enter__(self) -> Self:

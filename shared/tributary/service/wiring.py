@@ -17,10 +17,11 @@ from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Learner
 from tributary.recall import Reader, Recaller, Signer
+from tributary.service.databases import READER_TIMEOUT_S, Databases
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings
 from tributary.spaces import Profiles
-from tributary.store import OWNER, RUNTIME, Database, Target
+from tributary.store import OWNER, RUNTIME, Target
 
 if TYPE_CHECKING:
     from tributary.service.operator import Operator
@@ -47,10 +48,11 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     """
     given = adapters or Adapters()
     server = _Server(settings)
-    database = Database(server.target, limit=settings.connections)
+    databases = Databases.of(server.target, server.replica, limit=settings.connections)
+    database = databases.writer
     embedder = given.embedder or _embedder(settings)
-    profiles = Profiles(database, embedder)
-    signer = Signer(database)
+    profiles = Profiles(databases.current, embedder)
+    signer = Signer(databases.current)
     screen = given.screen or _screen()
     pace = Pace(writes_per_minute=settings.writes_per_minute, writes_per_day=settings.writes_per_day)
     admission = Admission(database=database, pace=pace, now=given.now)
@@ -64,7 +66,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     )
     learner = Learner(database=database, admission=admission, decider=decider, now=given.now)
     return Memory(
-        database=database,
+        databases=databases,
         learner=learner,
         curate=Curator(database=database, admission=admission, learner=learner, screen=screen, now=given.now),
         desk=Desk(database=database, signer=signer, now=given.now),
@@ -78,14 +80,14 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         agents=Agents(database=database, now=given.now),
         signer=signer,
         recaller=Recaller(
-            database=database,
+            database=databases.reading,
             embedder=embedder,
             profiles=profiles,
             signer=signer,
             now=given.now,
             exact_limit=settings.exact_limit,
         ),
-        reader=Reader(database=database, signer=signer, now=given.now),
+        reader=Reader(database=databases.reading, signer=signer, now=given.now),
         warm_up=_warm_up(embedder),
         on_close=server.leave,
     )
@@ -113,11 +115,17 @@ class _Server:
         self._settings = settings
         self._embedded: EmbeddedPostgres | None = None
         self._lock = threading.Lock()
+        self.replica: Target | None = None
         if settings.database_url is not None:
             url = settings.database_url
             owner = settings.owner_url or url
             # with an owner's login of its own, the database URL is the runtime's: a pooler lets no role be assumed
-            self._runtime = Target(url=url, assume=None if settings.owner_url else RUNTIME)
+            assume = None if settings.owner_url else RUNTIME
+            self._runtime = Target(url=url, assume=assume)
+            if settings.reader_url is not None:
+                self.replica = Target(url=settings.reader_url, assume=assume, read_only=True, connect_timeout_s=READER_TIMEOUT_S)
+        elif settings.reader_url is not None:
+            raise BadSetting("TRIBUTARY_READER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
         elif settings.owner_url is not None:
             raise BadSetting("TRIBUTARY_OWNER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
         else:
