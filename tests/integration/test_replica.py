@@ -14,12 +14,12 @@ from tests.doubles import RuledJudge, SwitchedEmbedder, all_unrelated
 from tests.standby import Pair, copy_standby, replicating
 from tests.tribes import Tribal, open_tribal
 from tributary.core.agent import Role
-from tributary.core.errors import InvalidRequest, ModelFailed, NotComplete, NotFound, Unauthenticated, Unavailable
+from tributary.core.errors import BadSetting, InvalidRequest, ModelFailed, NotComplete, NotFound, Unauthenticated, Unavailable
 from tributary.core.lesson import Status
 from tributary.core.receipt import Cause, Coverage
 from tributary.core.requests import Recalled, Require
 from tributary.models.embedders import HashedEmbedder
-from tributary.service import Memory, open_memory
+from tributary.service import Memory, Settings, open_memory
 
 REFUSED_WRITE = "cannot execute"
 """What a server writes into its log when something would be written in a read-only transaction."""
@@ -204,6 +204,24 @@ def test_a_token_made_a_moment_ago_is_known_though_the_replica_has_not_heard_of_
         pair.primary.kill()
         with pytest.raises(Unavailable):  # the replica does not know it, and whoever does is away: not a refusal
             tribal.memory.authenticate(secret)
+
+
+def test_a_revoked_token_is_refused_at_once_though_the_replica_has_not_heard_of_it(pair: Pair) -> None:
+    with beside(pair) as tribal:
+        secret = tribal.token("leaver")
+        leaver = tribal.memory.authenticate(secret)
+        pair.catch_up()
+        pair.pause()
+        tribal.memory.agents.revoke(tribal.curator, leaver.agent_id)
+        with pytest.raises(Unauthenticated):
+            tribal.memory.authenticate(secret)
+
+
+@pytest.mark.parametrize("variable", ["reader_url", "owner_url"])
+def test_a_second_url_without_the_first_is_refused_by_name(variable: str) -> None:
+    settings = Settings.model_validate({variable: "postgresql://db/x"})
+    with pytest.raises(BadSetting, match=f"TRIBUTARY_{variable.upper()}: is set without TRIBUTARY_DATABASE_URL"):
+        open_memory(settings)
 
 
 def test_what_a_replica_does_not_know_yet_is_asked_of_the_writer(pair: Pair) -> None:
