@@ -13,12 +13,15 @@ from tributary import access
 from tributary.core.agent import Principal
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated
-from tributary.core.lesson import CounterClaim, Draft, Status
+from tributary.core.lesson import CounterClaim, Draft
+from tributary.core.lesson import Status as LessonStatus
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+from tributary.core.stats import Stats
+from tributary.core.status import Status
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener
 from tributary.learn import Attempt, Learner
-from tributary.recall import Reader, Recaller, Signer, cited_receipt
+from tributary.recall import Prober, Reader, Recaller, Signer, Statistician, cited_receipt
 from tributary.service.databases import Databases
 from tributary.store import Database, check_level, statement
 
@@ -40,6 +43,10 @@ class Memory:
     recaller: Recaller
     reader: Reader
     signer: Signer
+    usage: access.Usage
+    """Counts the reads that were answered."""
+    statistician: Statistician
+    prober: Prober
     warm_up: Callable[[], None]
     on_close: Callable[[], None]
 
@@ -125,26 +132,41 @@ class Memory:
 
     def recall(self, principal: Principal, question: Question) -> Recalled:
         """Returns what the tribe believes about a question, with a receipt."""
-        return self.recaller.recall(principal, question)
+        recalled = self.recaller.recall(principal, question)
+        self.usage.count(principal, "recall")
+        return recalled
 
     def lessons(
         self,
         principal: Principal,
         *,
-        status: Status | None = Status.ACTIVE,
+        status: LessonStatus | None = LessonStatus.ACTIVE,
         limit: int = 20,
         before: str | None = None,
         as_of: int | datetime | None = None,
     ) -> Listing:
         """Returns a page of lessons, newest first; `status` None lists every status."""
-        return self.reader.lessons(principal, status=status, limit=limit, before=before, as_of=as_of)
+        listing = self.reader.lessons(principal, status=status, limit=limit, before=before, as_of=as_of)
+        self.usage.count(principal, "lessons")
+        return listing
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
         """Returns one lesson as it stands or stood."""
-        return self.reader.lesson(principal, lesson_id, as_of=as_of)
+        detail = self.reader.lesson(principal, lesson_id, as_of=as_of)
+        self.usage.count(principal, "lesson")
+        return detail
+
+    def stats(self, principal: Principal) -> Stats:
+        """Returns how the tribe stands and is used."""
+        return self.statistician.stats(principal)
+
+    def status(self, principal: Principal) -> Status:
+        """Returns what can be seen of all that a recall of this tribe needs; raises nothing that it can tell instead."""
+        return self.prober.status(principal)
 
     def close(self) -> None:
-        """Gives back connections and leaves the embedded server."""
+        """Hands over what was counted, gives back connections and leaves the embedded server."""
+        self.usage.flush()
         self.databases.close()
         self.on_close()
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tributary.access import Admission, Agents, Pace
+from tributary.access import Admission, Agents, Pace, Usage
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Learner
-from tributary.recall import Reader, Recaller, Signer
+from tributary.recall import Prober, Reader, Recaller, Signer, Statistician
 from tributary.service.databases import READER_TIMEOUT_S, Databases
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings
@@ -64,6 +64,14 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         profiles=profiles,
         exact_limit=settings.exact_limit,
     )
+    recaller = Recaller(
+        database=databases.reading,
+        embedder=embedder,
+        profiles=profiles,
+        signer=signer,
+        now=given.now,
+        exact_limit=settings.exact_limit,
+    )
     learner = Learner(database=database, admission=admission, decider=decider, now=given.now)
     return Memory(
         databases=databases,
@@ -79,15 +87,18 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         ),
         agents=Agents(database=database, now=given.now),
         signer=signer,
-        recaller=Recaller(
-            database=databases.reading,
+        recaller=recaller,
+        reader=Reader(database=databases.reading, signer=signer, now=given.now),
+        usage=Usage(database, now=given.now),
+        statistician=Statistician(database=databases.reading, now=given.now),
+        prober=Prober(
+            writer=database,
+            replica=databases.replica,
+            reading=databases.reading,
+            recaller=recaller,
             embedder=embedder,
-            profiles=profiles,
-            signer=signer,
-            now=given.now,
             exact_limit=settings.exact_limit,
         ),
-        reader=Reader(database=databases.reading, signer=signer, now=given.now),
         warm_up=_warm_up(embedder),
         on_close=server.leave,
     )

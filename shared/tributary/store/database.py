@@ -76,11 +76,11 @@ class Database:
 
     def records(self, query: LiteralString, parameters: Parameters) -> list[dict[str, Any]]:
         """Runs a statement as `value` does, and returns all its rows by column name."""
-        return self._run(query, parameters, dict_row)
+        return self._run(query, parameters, dict_row, self._attempts)
 
-    def rows(self, query: LiteralString, parameters: Parameters) -> list[tuple[Any, ...]]:
-        """Runs a statement as `value` does, and returns all its rows."""
-        return self._run(query, parameters, tuple_row)
+    def rows(self, query: LiteralString, parameters: Parameters, *, attempts: int | None = None) -> list[tuple[Any, ...]]:
+        """Runs a statement as `value` does, and returns all its rows; `attempts` bounds how often it is sent."""
+        return self._run(query, parameters, tuple_row, attempts or self._attempts)
 
     def sides(self) -> tuple[Database]:
         """Returns itself: the one database that can be asked (`store.reading.Reading`)."""
@@ -90,12 +90,12 @@ class Database:
         self._closed = True
         self._drop_idle()
 
-    def _run(self, query: LiteralString, parameters: Parameters, factory: RowFactory[Row]) -> list[Row]:
-        for attempt in range(1, self._attempts + 1):
+    def _run(self, query: LiteralString, parameters: Parameters, factory: RowFactory[Row], attempts: int) -> list[Row]:
+        for attempt in range(1, attempts + 1):
             try:
                 return self._once(query, parameters, factory)
             except psycopg.Error as error:
-                if attempt == self._attempts or not failures.worth_retrying(error):
+                if attempt == attempts or not failures.worth_retrying(error):
                     if isinstance(mapped := failures.translate(error), Unavailable):
                         log.event(
                             Event.DATABASE_UNAVAILABLE,

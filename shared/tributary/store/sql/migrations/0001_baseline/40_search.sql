@@ -21,11 +21,37 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_catalog, pg_temp AS $$
     FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.space_id = p_space AND s.state = 'serving'
 $$;
 
+-- The query of a path: of $1, the vector, it gives the $2 nearest lesson_ids, their distances, and how many were compared. Its tribe
+-- is a literal: only so can the planner prove that the tribe's partial index serves it, and no generic plan is ever kept.
+-- Apart from its caller, so that what watches the planner (status_plan_v1) explains this and no copy of it.
+CREATE FUNCTION tributary.nearest_query_v1(p_tribe uuid, p_space integer, p_dimension integer, p_path text) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN p_path = 'vector:hnsw' THEN format(
+        'WITH graph AS MATERIALIZED (
+             SELECT lesson_id, embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance FROM lesson_vector
+             WHERE tribe_id = %2$L AND space_id = %3$s AND believed AND indexed
+             ORDER BY embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $2
+         ), fresh AS MATERIALIZED (
+             SELECT lesson_id, embedding <=> $1 AS distance FROM lesson_vector
+             WHERE tribe_id = %2$L AND space_id = %3$s AND believed AND NOT indexed)
+         SELECT array_agg(n.lesson_id ORDER BY n.distance), array_agg(n.distance ORDER BY n.distance),
+                (SELECT count(*) FROM graph) + (SELECT count(*) FROM fresh)
+         FROM (SELECT * FROM graph UNION ALL SELECT * FROM fresh ORDER BY distance, lesson_id LIMIT $2) n',
+        p_dimension, p_tribe, p_space)
+    ELSE format(
+        'WITH scope AS MATERIALIZED (
+             SELECT lesson_id, embedding <=> $1 AS distance FROM lesson_vector
+             WHERE tribe_id = %1$L AND space_id = %2$s AND believed)
+         SELECT array_agg(n.lesson_id ORDER BY n.distance), array_agg(n.distance ORDER BY n.distance),
+                (SELECT count(*) FROM scope)
+         FROM (SELECT lesson_id, distance FROM scope ORDER BY distance, lesson_id LIMIT $2) n',
+        p_tribe, p_space)
+    END
+$$;
+
 -- The nearest believed lessons, nearest first, with how many vectors were really compared (all of them on the exact path).
 -- Beside the index, the vectors that it does not hold yet are compared one by one: to extend the graph takes milliseconds, which
 -- no learner should spend under the gate.
--- The path's query is built with its tribe as a literal: only so can the planner prove that the tribe's partial index
--- serves it, and no generic plan is ever kept.
 CREATE FUNCTION tributary.nearest_v1(
     p_tribe uuid, p_space integer, p_vector public.halfvec, p_limit integer, p_path text,
     OUT lesson_ids uuid[], OUT distances double precision[], OUT compared bigint)
@@ -39,30 +65,9 @@ BEGIN
     IF p_path = 'vector:hnsw' THEN
         -- somewhat above the limit, until the function's end: a scan that runs out of candidates begins again
         PERFORM set_config('hnsw.ef_search', least(1000, greatest(40, p_limit * 5 / 4))::text, true);
-        EXECUTE format(
-            'WITH graph AS MATERIALIZED (
-                 SELECT lesson_id, embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance FROM lesson_vector
-                 WHERE tribe_id = %2$L AND space_id = %3$s AND believed AND indexed
-                 ORDER BY embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $2
-             ), fresh AS MATERIALIZED (
-                 SELECT lesson_id, embedding <=> $1 AS distance FROM lesson_vector
-                 WHERE tribe_id = %2$L AND space_id = %3$s AND believed AND NOT indexed)
-             SELECT array_agg(n.lesson_id ORDER BY n.distance), array_agg(n.distance ORDER BY n.distance),
-                    (SELECT count(*) FROM graph) + (SELECT count(*) FROM fresh)
-             FROM (SELECT * FROM graph UNION ALL SELECT * FROM fresh ORDER BY distance, lesson_id LIMIT $2) n',
-            vector_dims(p_vector), p_tribe, p_space)
-        INTO lesson_ids, distances, compared USING p_vector, p_limit;
-    ELSE
-        EXECUTE format(
-            'WITH scope AS MATERIALIZED (
-                 SELECT lesson_id, embedding <=> $1 AS distance FROM lesson_vector
-                 WHERE tribe_id = %1$L AND space_id = %2$s AND believed)
-             SELECT array_agg(n.lesson_id ORDER BY n.distance), array_agg(n.distance ORDER BY n.distance),
-                    (SELECT count(*) FROM scope)
-             FROM (SELECT lesson_id, distance FROM scope ORDER BY distance, lesson_id LIMIT $2) n',
-            p_tribe, p_space)
-        INTO lesson_ids, distances, compared USING p_vector, p_limit;
     END IF;
+    EXECUTE nearest_query_v1(p_tribe, p_space, vector_dims(p_vector), p_path)
+    INTO lesson_ids, distances, compared USING p_vector, p_limit;
     lesson_ids := coalesce(lesson_ids, '{}');
     distances := coalesce(distances, '{}');
 END
