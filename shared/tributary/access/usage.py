@@ -64,7 +64,7 @@ class Usage:
             return
         counts = [{**key._asdict(), "calls": calls} for key, calls in handed.items()]
         try:
-            self._database.rows(statement("status", "count_usage"), {"counts": Jsonb(counts)}, attempts=ATTEMPTS)
+            self._database.rows(statement("access", "count_usage"), {"counts": Jsonb(counts)}, attempts=ATTEMPTS)
         except Exception as error:  # whatever it is, it is no matter of whoever was counted
             with self._lock:
                 self._waiting.update(handed)

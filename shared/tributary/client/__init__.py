@@ -59,6 +59,9 @@ from tributary.contract.models import Evidence, Source
 from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
 from tributary.contract.models import ReinforceReply as Reinforced
+from tributary.contract.status import ObservationReply as Observation
+from tributary.contract.status import StatsReply as Stats
+from tributary.contract.status import StatusReply as MemoryStatus
 
 __all__ = [
     "DEFAULT_PORT",
@@ -89,12 +92,14 @@ __all__ = [
     "Listing",
     "ListingPage",
     "Memory",
+    "MemoryStatus",
     "ModelFailed",
     "NotComplete",
     "NotConfigured",
     "NotFound",
     "NotMigrated",
     "NotSupported",
+    "Observation",
     "Overloaded",
     "Page",
     "Policy",
@@ -109,6 +114,7 @@ __all__ = [
     "ReviewClosed",
     "ServerFailed",
     "Source",
+    "Stats",
     "TimedOut",
     "TooLarge",
     "TributaryError",

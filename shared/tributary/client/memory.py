@@ -26,6 +26,7 @@ from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed, shown_moment
 from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.models import Evidence, HealthReply, Kind, LearnReply, ReinforceReply, Source, Status
+from tributary.contract.status import StatsReply, StatusReply
 
 Result = TypeVar("Result")
 
@@ -261,6 +262,14 @@ class Memory:
     def lesson(self, lesson: LessonRef, *, as_of: Moment | None = None) -> LessonDetail:
         """Returns one lesson as it stands, or stood, with what speaks against it."""
         return self._run(calls.lesson(lesson, as_of=as_of))
+
+    def stats(self) -> StatsReply:
+        """Returns how the tribe stands and is used; what each agent called only to a curator."""
+        return self._run(calls.stats())
+
+    def status(self) -> StatusReply:
+        """Returns what the server sees of all that a recall needs, and whether it has any path to find something by."""
+        return self._run(calls.memory_status())
 
     def health(self) -> HealthReply:
         """Returns the server's version when it can reach its database; raises Unavailable otherwise. Asks once."""

@@ -7,6 +7,7 @@ from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
 from tributary.contract.memory_routes import MEMORY
 from tributary.contract.route import Route
+from tributary.contract.status_routes import STATUS
 
 __all__ = ["ROUTES", "Route"]
 
@@ -40,4 +41,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *CURATION, *AGENTS, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *CURATION, *AGENTS, *STATUS, *_OPEN)

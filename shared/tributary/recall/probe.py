@@ -48,21 +48,21 @@ class Prober:
         writer = _Asked(self.writer, About.WRITER)
         seen = list(self._database(writer, replica=False))
         if self.replica is not None:
-            position = writer.value(statement("status", "position"), {})
+            position = writer.value(statement("recall", "status_position"), {})
             behind = {"position": None if isinstance(position, Unseen) else position}
             reader = _Asked(self.replica, About.READER)
             seen += self._database(reader, replica=True)
-            seen += observing.replay(reader.row(statement("status", "replay"), behind))
+            seen += observing.replay(reader.row(statement("recall", "status_replay"), behind))
         return tuple(seen)
 
     def tribe(self, tribe_id: UUID, databases: tuple[Observation, ...] = ()) -> Status:
         """Returns what can be seen of a tribe, after `databases`."""
         asked = _Asked(self.reading, About.TRIBE)
         which = {"tribe_id": tribe_id}
-        tribe = asked.value(statement("status", "tribe"), which)
-        spaces = asked.value(statement("status", "spaces"), which)
-        index = asked.value(statement("status", "index"), which)
-        plan = asked.value(statement("status", "plan"), {**which, "exact_limit": self.exact_limit, "pool": SMALLEST_POOL})
+        tribe = asked.value(statement("recall", "status_tribe"), which)
+        spaces = asked.value(statement("recall", "status_spaces"), which)
+        index = asked.value(statement("recall", "status_index"), which)
+        plan = asked.value(statement("recall", "status_plan"), {**which, "exact_limit": self.exact_limit, "pool": SMALLEST_POOL})
         ran, recalled = self._recall(tribe_id, asked)
         observations = (
             *databases,
@@ -78,8 +78,8 @@ class Prober:
         return Status(usable_paths=usable_paths(ran, index_chosen=observing.index_chosen(index, plan)), observations=observations)
 
     def _database(self, asked: _Asked, *, replica: bool) -> Observations:
-        yield from observing.server(asked.about, asked.row(statement("status", "server"), {}), replica=replica)
-        yield from observing.schema(asked.about, asked.value(statement("status", "schema"), {}))
+        yield from observing.server(asked.about, asked.row(statement("recall", "status_server"), {}), replica=replica)
+        yield from observing.schema(asked.about, asked.value(statement("recall", "status_schema"), {}))
 
     def _embedding(self) -> Observation:
         rule = f"turns a text into {self.embedder.space.dimension} numbers"

@@ -23,7 +23,7 @@ class Statistician:
         """Returns the tribe's counters; what each agent called only to a curator."""
         principal.require(Role.READER)
         who = {"tribe_id": principal.tribe_id, "agent_id": principal.agent_id}
-        found = rows.document(self.database.value(statement("status", "stats"), {**who, "now": self.now()}))
+        found = rows.document(self.database.value(statement("recall", "stats"), {**who, "now": self.now()}))
         return Stats(
             tick=found["tick"],
             at=rows.moment(found["at"]),

@@ -9,7 +9,19 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from tributary.edges.cli import agents, curation, gardening, judging, knowledge, schema, screening, serving, tribes
+from tributary.edges.cli import (
+    agents,
+    curation,
+    gardening,
+    judging,
+    knowledge,
+    probing,
+    schema,
+    screening,
+    serving,
+    stats,
+    tribes,
+)
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
 
@@ -21,8 +33,8 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, reinforce, retire, lessons and curate talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when
-these are not set, to the one that 'tributary serve' runs here. screen and judge need no server. The other commands are the
+learn, contest, recall, reinforce, retire, lessons, stats and curate talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN;
+when these are not set, to the one that 'tributary serve' runs here. screen and judge need no server. The other commands are the
 operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under
 TRIBUTARY_HOME."""
 
@@ -107,6 +119,7 @@ app.command("recall")(knowledge.recall)
 app.command("reinforce")(knowledge.reinforce)
 app.command("retire")(knowledge.retire)
 app.command("lessons")(knowledge.lessons)
+app.command("stats")(stats.stats)
 app.add_typer(curation.app, name="curate")
 app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)
@@ -114,4 +127,5 @@ app.add_typer(tribes.app, name="tribe")
 app.add_typer(agents.app, name="agent")
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
+app.command("probe")(probing.probe)
 app.command("version")(schema.version)

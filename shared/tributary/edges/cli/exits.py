@@ -17,6 +17,7 @@ class ExitCode:
 OK = 0
 USAGE = 2
 SETUP = 7
+UNUSABLE = 8
 INTERNAL = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -49,6 +50,7 @@ EXITS: tuple[ExitCode, ...] = (
             "bad_reply",
         ),
     ),
+    ExitCode(value=UNUSABLE, meaning="the probe found no tribe, or one without any path to recall by"),
     ExitCode(value=INTERNAL, meaning="something unexpected happened", codes=("internal", "corrupt", "error")),
     ExitCode(value=INTERRUPTED, meaning="interrupted by Ctrl-C"),
     ExitCode(value=BROKEN_PIPE, meaning="whoever read the output went away"),

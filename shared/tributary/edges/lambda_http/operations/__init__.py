@@ -8,8 +8,9 @@ from tributary.edges.lambda_http.operations.agents import AGENTS
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
 from tributary.edges.lambda_http.operations.curation import CURATION
 from tributary.edges.lambda_http.operations.memory import MEMORY
+from tributary.edges.lambda_http.operations.status import STATUS
 
 __all__ = ["OPERATIONS", "Ask"]
 
-OPERATIONS: Mapping[str, Operation] = {**MEMORY, **CURATION, **AGENTS}
+OPERATIONS: Mapping[str, Operation] = {**MEMORY, **CURATION, **AGENTS, **STATUS}
 """Operation of a route -> what it does. That each route has one is tested."""
