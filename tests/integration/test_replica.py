@@ -16,8 +16,10 @@ from tests.tribes import Tribal, open_tribal
 from tributary.core.agent import Role
 from tributary.core.errors import BadSetting, InvalidRequest, ModelFailed, NotComplete, NotFound, Unauthenticated, Unavailable
 from tributary.core.lesson import Status
-from tributary.core.receipt import Cause, Coverage
+from tributary.core.receipt import Cause, Coverage, SearchPath
 from tributary.core.requests import Recalled, Require
+from tributary.core.status import About, Observation, Unseen
+from tributary.core.status import Status as MemoryStatus
 from tributary.models.embedders import HashedEmbedder
 from tributary.service import Memory, Settings, open_memory
 
@@ -259,6 +261,55 @@ def test_a_replica_that_was_promoted_is_read_and_not_written(pair: Pair) -> None
         finally:
             pair.primary.start()
             copy_standby(pair.primary, pair.standby)
+
+
+def seen(status: MemoryStatus, about: About, check: str) -> Observation:
+    (found,) = [one for one in status.observations if (one.about, one.check) == (about, check)]
+    return found
+
+
+def test_reads_are_counted_on_the_writer_alone(pair: Pair) -> None:
+    with beside(pair) as tribal:
+        tribal.recall("cache")
+        pair.primary.kill()
+        tribal.recall("cache")
+        tribal.memory.usage.flush()  # kept for later, and no error
+        pair.primary.start()
+        tribal.memory.usage.flush()
+        assert tribal.rows("SELECT operation, calls FROM tributary.usage") == [{"operation": "recall", "calls": 2}]
+
+
+def test_stats_and_status_are_read_from_a_replica_whose_lag_is_told(pair: Pair) -> None:
+    with beside(pair) as tribal:
+        tribal.learn(tribal.curator, "the cache is warm")
+        pair.catch_up()
+        well = tribal.memory.status(tribal.curator)
+        assert well.warnings == ()
+        assert seen(well, About.WRITER, "recovery").value is False
+        assert seen(well, About.READER, "recovery").value is True
+        assert seen(well, About.READER, "lag_s").value == 0.0
+        pair.pause()
+        tribal.learn(tribal.curator, "the cache is cold")
+        behind = tribal.memory.status(tribal.curator)
+        assert int(str(seen(behind, About.READER, "lag_bytes").value)) > 0
+        assert float(str(seen(behind, About.READER, "lag_s").value)) > 0
+        assert (seen(behind, About.TRIBE, "tick").value, tribal.memory.stats(tribal.curator).tick) == (1, 1)
+        assert well.usable_paths == behind.usable_paths == (SearchPath.VECTOR_EXACT, SearchPath.TERMS)
+
+
+def test_status_tells_which_of_the_two_is_away(pair: Pair) -> None:
+    with beside(pair) as tribal:
+        pair.primary.kill()
+        found = tribal.memory.status(tribal.curator)
+        assert {one.about for one in found.observations if one.cause is Unseen.UNREACHABLE} == {About.WRITER}
+        assert seen(found, About.READER, "lag_bytes").value == 0
+        assert found.usable
+        pair.primary.start()
+        pair.standby.kill()
+        found = tribal.memory.status(tribal.curator)
+        assert {one.about for one in found.observations if one.cause is Unseen.UNREACHABLE} == {About.READER}
+        assert found.usable
+        pair.standby.start()
 
 
 def test_a_database_that_is_itself_a_replica_says_when_it_is_behind(pair: Pair) -> None:

@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from tributary.core.agent import Principal
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import TributaryError
+from tributary.core.errors import TributaryError, Unavailable
 from tributary.store import Database, statement
 from tributary.telemetry import Event, log
 
@@ -64,7 +64,9 @@ class Usage:
             return
         counts = [{**key._asdict(), "calls": calls} for key, calls in handed.items()]
         try:
-            self._database.rows(statement("access", "count_usage"), {"counts": Jsonb(counts)}, attempts=ATTEMPTS)
+            ((done,),) = self._database.rows(statement("access", "count_usage"), {"counts": Jsonb(counts)}, attempts=ATTEMPTS)
+            if not done:
+                raise Unavailable("the database takes no writes now")
         except Exception as error:  # whatever it is, it is no matter of whoever was counted
             with self._lock:
                 self._waiting.update(handed)

@@ -64,7 +64,7 @@ def replay(answer: Answer) -> Observations:
     if behind and row["seconds"] is None:
         yield Observation.unknown(About.READER, "lag_s", Unseen.NOT_RECORDED, rule)
         return
-    seconds = round(row["seconds"], 1) if behind else 0.0
+    seconds = round(row["seconds"], 3) if behind else 0.0
     yield Observation.of(About.READER, "lag_s", seconds, ok=seconds <= MOST_BEHIND_S, rule=rule)
 
 

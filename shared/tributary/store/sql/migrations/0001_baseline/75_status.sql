@@ -2,19 +2,23 @@
 -- count_usage_v1 alone writes.
 
 -- Adds up calls that a process has counted, from [{tribe_id, agent_id, day, operation, calls}]. In the order of the key, so that two
--- processes that add to the same rows don't wait for each other in a circle.
-CREATE FUNCTION tributary.count_usage_v1(p_counts jsonb) RETURNS void
+-- processes that add to the same rows don't wait for each other in a circle. False, with nothing tried, where nothing can be written.
+CREATE FUNCTION tributary.count_usage_v1(p_counts jsonb) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = tributary, pg_temp
 SET lock_timeout = '2s' -- nobody waits long to be counted
 AS $$
 BEGIN
+    IF current_setting('transaction_read_only') = 'on' THEN
+        RETURN false;
+    END IF;
     PERFORM set_config('synchronous_commit', 'off', true); -- losing the last counts in a crash is harmless
     INSERT INTO usage AS u (tribe_id, agent_id, day, operation, calls)
     SELECT c.tribe_id, c.agent_id, c.day, c.operation, c.calls
     FROM jsonb_to_recordset(p_counts) AS c(tribe_id uuid, agent_id uuid, day date, operation text, calls bigint)
     ORDER BY c.tribe_id, c.agent_id, c.day, c.operation
     ON CONFLICT (tribe_id, agent_id, day, operation) DO UPDATE SET calls = u.calls + excluded.calls;
+    RETURN true;
 END
 $$;
 
