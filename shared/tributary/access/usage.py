@@ -62,16 +62,19 @@ class Usage:
             self._flushed_at = self._clock()
         if not handed:
             return
-        counts = [{**key._asdict(), "calls": calls} for key, calls in handed.items()]
         try:
-            ((done,),) = self._database.rows(statement("access", "count_usage"), {"counts": Jsonb(counts)}, attempts=ATTEMPTS)
-            if not done:
-                raise Unavailable("the database takes no writes now")
+            self._add(handed)
         except Exception as error:  # whatever it is, it is no matter of whoever was counted
             with self._lock:
                 self._waiting.update(handed)
             level, code = (log.WARNING, error.code) if isinstance(error, TributaryError) else (log.ERROR, "internal")
             log.event(Event.USAGE_DELAYED, level=level, error=error, code=code, calls=handed.total())
+
+    def _add(self, handed: Counter[Counted]) -> None:
+        counts = [{**key._asdict(), "calls": calls} for key, calls in handed.items()]
+        ((done,),) = self._database.rows(statement("access", "count_usage"), {"counts": Jsonb(counts)}, attempts=ATTEMPTS)
+        if not done:
+            raise Unavailable("the database takes no writes now")
 
     def flush_when_due(self) -> None:
         """Hands over when nobody did for DUE_AFTER_S: for a process that has no background of its own."""

@@ -27,8 +27,13 @@ def stats(context: typer.Context, as_json: AsJson = False) -> None:
     with doors.open_client() as memory:
         found = memory.stats()
     output.result(found.model_dump(mode="json"), _lines(found))
-    if not as_json:
-        output.table(_COLUMNS, _rows(found))
+    if as_json:
+        return
+    rows = _rows(found)
+    if rows:
+        output.table(_COLUMNS, rows)
+    else:
+        output.lines(["No call was counted in the last seven days."])
 
 
 def _lines(found: Stats) -> list[str]:
