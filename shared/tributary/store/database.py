@@ -65,21 +65,21 @@ class Database:
         self._lock = threading.Lock()
         self._closed = False
 
-    def value(self, query: LiteralString, parameters: Parameters) -> object:
+    def value(self, query: LiteralString, parameters: Parameters, *, attempts: int | None = None) -> object:
         """Runs a statement that gives one value in one row, and returns it (None without a row).
 
         The statement must be a read, or a write that carries an idempotency key: it is sent again when the connection is
-        lost or the server asks for another try. Raises only our own errors.
+        lost or the server asks for another try, `attempts` times in all. Raises only our own errors.
         """
-        rows = self.rows(query, parameters)
+        rows = self.rows(query, parameters, attempts=attempts)
         return rows[0][0] if rows else None
 
-    def records(self, query: LiteralString, parameters: Parameters) -> list[dict[str, Any]]:
+    def records(self, query: LiteralString, parameters: Parameters, *, attempts: int | None = None) -> list[dict[str, Any]]:
         """Runs a statement as `value` does, and returns all its rows by column name."""
-        return self._run(query, parameters, dict_row, self._attempts)
+        return self._run(query, parameters, dict_row, attempts or self._attempts)
 
     def rows(self, query: LiteralString, parameters: Parameters, *, attempts: int | None = None) -> list[tuple[Any, ...]]:
-        """Runs a statement as `value` does, and returns all its rows; `attempts` bounds how often it is sent."""
+        """Runs a statement as `value` does, and returns all its rows."""
         return self._run(query, parameters, tuple_row, attempts or self._attempts)
 
     def sides(self) -> tuple[Database]:

@@ -15,7 +15,7 @@ from tributary.core.errors import TributaryError, Unavailable
 from tributary.store.database import Database, Parameters
 
 AWAY_S = 5.0
-"""For so long after it could not be reached a database is asked last."""
+"""For so long after it could not be reached a database is asked last, and once only."""
 
 Result = TypeVar("Result")
 
@@ -59,13 +59,17 @@ class Watched:
         return self._clock() < self._away_until
 
     def value(self, query: LiteralString, parameters: Parameters) -> object:
-        return self._watching(lambda: self._database.value(query, parameters))
+        return self._watching(lambda: self._database.value(query, parameters, attempts=self._attempts))
 
     def records(self, query: LiteralString, parameters: Parameters) -> list[dict[str, Any]]:
-        return self._watching(lambda: self._database.records(query, parameters))
+        return self._watching(lambda: self._database.records(query, parameters, attempts=self._attempts))
 
     def rows(self, query: LiteralString, parameters: Parameters) -> list[tuple[Any, ...]]:
-        return self._watching(lambda: self._database.rows(query, parameters))
+        return self._watching(lambda: self._database.rows(query, parameters, attempts=self._attempts))
+
+    @property
+    def _attempts(self) -> int | None:
+        return 1 if self.away else None
 
     def _watching(self, call: Callable[[], Result]) -> Result:
         try:
