@@ -101,6 +101,29 @@ def test_whoever_asks_for_a_tick_that_the_replica_lacks_is_answered_by_the_write
         assert texts(tribal.recall("cache", at_least=learned.tick)) == ["the cache is warm"]
 
 
+def test_a_replica_that_has_not_heard_of_a_switch_of_spaces_leaves_the_answer_to_the_writer(pair: Pair) -> None:
+    other = HashedEmbedder(dimension=128)
+    with beside(pair) as tribal:
+        tribal.learn(tribal.curator, "the cache is warm")
+        pair.catch_up()
+        pair.pause()
+        space = other.space
+        tribal.rows(
+            """WITH made AS (INSERT INTO tributary.space (name, model, pooling, windowing, quantisation, dimension)
+                             VALUES (%s, %s, %s, %s, %s, %s) RETURNING space_id),
+                    old AS (UPDATE tributary.tribe_space SET state = 'retired' RETURNING tribe_id)
+               INSERT INTO tributary.tribe_space (tribe_id, space_id, state)
+               SELECT old.tribe_id, made.space_id, 'building' FROM made, old""",
+            *(space.name, space.model, space.pooling, space.windowing, space.quantisation, space.dimension),
+        )
+        tribal.rows("UPDATE tributary.tribe_space SET state = 'serving' WHERE state = 'building'")
+        with open_memory(tribal.settings, adapters=replace(tribal.adapters, embedder=other)) as memory:
+            switched = seen_by(tribal, memory)
+            assert switched.recall("cache").receipt.causes == (Cause.LESSONS_WITHOUT_VECTOR,)
+            pair.primary.kill()
+            assert switched.recall("cache").receipt.causes == (Cause.NO_SERVING_SPACE,)
+
+
 def test_a_tick_that_nobody_reached_is_refused_by_the_writer(pair: Pair) -> None:
     with beside(pair) as tribal:
         learned = tribal.learn(tribal.curator, "the cache is warm")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 
 from tributary.core.errors import InvalidRequest, TributaryError, Unavailable
@@ -28,6 +28,10 @@ class Answer:
         return int(self.records[0]["header"]["tick"])
 
     @property
+    def by_vector(self) -> bool:
+        return self.records[0]["header"]["path"] is not None
+
+    @property
     def replica(self) -> bool:
         return bool(self.records[0]["header"]["replica"])
 
@@ -35,8 +39,9 @@ class Answer:
 def ask(database: Reading, query: LiteralString, parameters: Parameters, *, at_least: int | None) -> Answer:
     """Returns the first answer that has reached `at_least`, asking a replica first and the writer at once when that is behind.
 
-    When the writer cannot be reached, the newest answer of a replica, said to be behind. Raises InvalidRequest when the writer
-    itself has not reached the tick, so that nobody ever will have before it is written, and what `Reading.records` raises.
+    A replica that does not serve from the space of the embedding yet is behind, too: the tribe's profile is the writer's. When
+    the writer cannot be reached, returns the newest answer of a replica, said to be behind where a tick was asked for. Raises
+    InvalidRequest when the writer itself has not reached the tick, and what `Reading.records` raises.
     """
     late: Answer | None = None
     failure: TributaryError = Unavailable()
@@ -48,12 +53,14 @@ def ask(database: Reading, query: LiteralString, parameters: Parameters, *, at_l
                 raise
             failure = error if side.is_writer else failure
             continue
-        if at_least is None or found.tick >= at_least:
+        behind = at_least is not None and found.tick < at_least
+        unserved = not side.is_writer and parameters["embedding"] is not None and not found.by_vector
+        if not behind and not unserved:
             return found
-        if side.is_writer and not found.replica:
+        if behind and side.is_writer and not found.replica:
             raise InvalidRequest("at_least", f"must be a tick that was reached; the clock of this tribe stands at {found.tick}")
         if late is None or found.tick > late.tick:
-            late = Answer(records=found.records, side=side, behind=True)
+            late = replace(found, behind=behind)
     if late is None:
         raise failure
     return late
