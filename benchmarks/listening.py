@@ -56,9 +56,11 @@ class Overheard(Database):
         super().__init__(*arguments, **named)
         self.heard: list[tuple[LiteralString, Mapping[str, Any]]] = []
 
-    def records(self, query: LiteralString, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+    def records(
+        self, query: LiteralString, parameters: Mapping[str, object], *, attempts: int | None = None
+    ) -> list[dict[str, Any]]:
         self.heard.append((query, dict(parameters)))
-        return super().records(query, parameters)
+        return super().records(query, parameters, attempts=attempts)
 
 
 @contextmanager
@@ -87,13 +89,13 @@ class Clocked(Database):
         super().__init__(*arguments, **named)
         self.reading_ms = self.commit_ms = self.work_ms = 0.0
 
-    def value(self, query: LiteralString, parameters: Mapping[str, object]) -> object:
+    def value(self, query: LiteralString, parameters: Mapping[str, object], *, attempts: int | None = None) -> object:
         began = time.perf_counter()
         if query == COMMIT:
             reply, self.work_ms, _ = super().rows(CLOCKED_COMMIT, parameters)[0]
             self.commit_ms = (time.perf_counter() - began) * 1000
             return reply
-        reply = super().value(query, parameters)
+        reply = super().value(query, parameters, attempts=attempts)
         if query == READ:
             self.reading_ms = (time.perf_counter() - began) * 1000
         return reply
@@ -106,9 +108,9 @@ class Waiting(Database):
         super().__init__(*arguments, **named)
         self.waits_ms: list[float] = []
 
-    def value(self, query: LiteralString, parameters: Mapping[str, object]) -> object:
+    def value(self, query: LiteralString, parameters: Mapping[str, object], *, attempts: int | None = None) -> object:
         if query != COMMIT:
-            return super().value(query, parameters)
+            return super().value(query, parameters, attempts=attempts)
         reply, _, wait_ms = super().rows(CLOCKED_COMMIT, parameters)[0]
         self.waits_ms.append(wait_ms)
         return reply

@@ -55,7 +55,9 @@ def _aged(pool: Sequence[Found], share: dict[UUID, float], at: datetime) -> list
     return [
         replace(
             one,
-            lesson=replace(cast(Lesson, one.lesson), last_confirmed_at=at - share[one.lesson.lesson_id] * half_life(one.lesson.kind)),
+            lesson=replace(
+                cast(Lesson, one.lesson), last_confirmed_at=at - share[one.lesson.lesson_id] * half_life(one.lesson.kind)
+            ),
         )
         for one in pool
     ]

@@ -15,6 +15,7 @@ from uuid import UUID
 from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tests.contract.stand_in_history import StandInHistory
+from tests.contract.stand_in_status import STATUS, stats_of
 from tributary.core.agent import Principal, Role
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
 from tributary.core.errors import NotFound, TributaryError, Unauthenticated
@@ -22,6 +23,8 @@ from tributary.core.ids import new_id
 from tributary.core.lesson import CounterClaim, Draft, Instant, Lesson, Status
 from tributary.core.receipt import Coverage, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled
+from tributary.core.stats import Stats
+from tributary.core.status import Status as MemoryStatus
 from tributary.core.verification import Aspect, Difference, Doubt, Verification
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -209,6 +212,14 @@ class StandIn:
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
         self._note("lesson", principal=principal, lesson_id=lesson_id, as_of=as_of)
         return LessonDetail(lesson=self._lesson(lesson_id), confidence=0.7, challenges=(), receipt=receipt_of({}, ()))
+
+    def stats(self, principal: Principal) -> Stats:
+        self._note("stats", principal=principal)
+        return stats_of(principal)
+
+    def status(self, principal: Principal) -> MemoryStatus:
+        self._note("status", principal=principal)
+        return STATUS
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
         self._note("audit_refusal", principal=principal, action=action, code=code, detail=detail)

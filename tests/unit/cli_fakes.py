@@ -19,6 +19,7 @@ from tributary.client import Memory
 from tributary.core.agent import Agent, NewToken, Principal, Role, Token
 from tributary.core.errors import NotFound, Unauthenticated, WrongStanding
 from tributary.core.garden import GardenReport
+from tributary.core.status import Observation, Status
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
@@ -154,6 +155,20 @@ class FakeGardener:
 
 
 @dataclass
+class FakeProber:
+    """Shows what the test set."""
+
+    seen: Sequence[Observation] = ()
+    known: dict[str, Status] = field(default_factory=dict)
+
+    def databases(self) -> Sequence[Observation]:
+        return self.seen
+
+    def tribes(self, name: str | None) -> dict[str, Status]:
+        return {each: one for each, one in self.known.items() if name in (None, each)}
+
+
+@dataclass
 class Surroundings:
     """Everything that a command can reach, all of it fake but the files under `environment['TRIBUTARY_HOME']`."""
 
@@ -161,6 +176,7 @@ class Surroundings:
     tribe: Tribe = field(default_factory=Tribe)
     operator: FakeOperator = field(default_factory=FakeOperator)
     gardener: FakeGardener = field(default_factory=FakeGardener)
+    prober: FakeProber = field(default_factory=FakeProber)
     settings: dict[str, object] = field(default_factory=lambda: {"database_url": None, "cors_origins": ()})
     while_serving: Callable[[], None] = lambda: None
 
@@ -172,6 +188,7 @@ class Surroundings:
             open_operator=lambda _: nullcontext(self.operator),
             open_memory=self._open_memory,
             open_gardener=lambda _: nullcontext(self.gardener),
+            open_prober=lambda _: nullcontext(self.prober),
             serve=self._serve,
         )
 

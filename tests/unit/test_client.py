@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 import tributary.client as sdk
-from tests.unit.client_fakes import ONE, TOKEN, TWO, Hands, Tribe, hit, learned, lesson, opened, problem, receipt
+from tests.unit.client_fakes import AT, ONE, TOKEN, TWO, Hands, Tribe, hit, learned, lesson, opened, problem, receipt
 from tributary.client import Evidence, Memory, derived, imported, observed, told
 
 
@@ -245,3 +245,27 @@ def test_health_asks_once_and_tells_the_version(memory: Memory, tribe: Tribe) ->
     with pytest.raises(sdk.Unavailable):
         memory.health()
     assert len(tribe.requests) == 2
+
+
+def test_stats_and_status_come_as_the_server_tells_them(memory: Memory, tribe: Tribe) -> None:
+    tribe.replies["stats"] = {
+        "tick": 7,
+        "at": AT,
+        "lessons": {"active": 3},
+        "open_disputes": 1,
+        "open_challenges": 0,
+        "spaces": [{"space": "s", "state": "serving", "vectors": 3}],
+        "agents": {"writer": 2},
+        "calls": {"today": {"recall": 1}, "last_7_days": {"recall": 4}},
+        "by_agent": None,
+    }
+    unknown = {"about": "tribe", "check": "last_gardening", "state": "unknown", "value": None, "rule": None}
+    tribe.replies["status"] = {
+        "usable": True,
+        "paths": [{"path": "terms", "usable": True}],
+        "observations": [{**unknown, "cause": "not_recorded"}, {**unknown, "state": "ok", "value": ["a"], "cause": None}],
+    }
+    stats, status = memory.stats(), memory.status()
+    assert (stats.tick, stats.calls.last_7_days, stats.by_agent) == (7, {"recall": 4}, None)
+    assert (status.usable, [one.value for one in status.observations]) == (True, [None, ["a"]])
+    assert [request.url.path for request in tribe.requests] == ["/v1/stats", "/v1/status"]

@@ -24,6 +24,10 @@ def observed(in_scope: int, with_vector: int, path: SearchPath | None, *, embedd
     return Observed(in_scope=in_scope, with_vector=with_vector, vector_path=path, embedder_failed=embedder_failed)
 
 
+def behind(seen: Observed) -> Observed:
+    return replace(seen, replica_behind=True)
+
+
 @pytest.mark.parametrize(
     ("seen", "coverage", "causes"),
     [
@@ -37,6 +41,10 @@ def observed(in_scope: int, with_vector: int, path: SearchPath | None, *, embedd
         (observed(3, 0, None), Coverage.UNKNOWN, (Cause.NO_SERVING_SPACE,)),
         (observed(3, 3, EXACT, embedder_failed=True), Coverage.UNKNOWN, (Cause.EMBEDDER_FAILED,)),
         (observed(0, 0, None, embedder_failed=True), Coverage.UNKNOWN, (Cause.EMBEDDER_FAILED,)),
+        (behind(observed(0, 0, EXACT)), Coverage.PARTIAL, (Cause.REPLICA_BEHIND,)),
+        (behind(observed(3, 3, EXACT)), Coverage.PARTIAL, (Cause.REPLICA_BEHIND,)),
+        (behind(observed(3, 3, HNSW)), Coverage.PARTIAL, (Cause.APPROXIMATE_INDEX, Cause.REPLICA_BEHIND)),
+        (behind(observed(3, 0, None)), Coverage.UNKNOWN, (Cause.NO_SERVING_SPACE, Cause.REPLICA_BEHIND)),
     ],
 )
 def test_coverage_is_as_good_as_the_search_was_and_says_why_it_is_no_better(
@@ -47,7 +55,14 @@ def test_coverage_is_as_good_as_the_search_was_and_says_why_it_is_no_better(
 
 def test_every_verdict_and_every_cause_can_be_come_to() -> None:
     seen = [
-        coverage_of(replace(observed(scope, vectors, path, embedder_failed=failed), pool_exhausted=exhausted, time_over=over))
+        coverage_of(
+            replace(
+                observed(scope, vectors, path, embedder_failed=failed),
+                pool_exhausted=exhausted,
+                time_over=over,
+                replica_behind=over,
+            )
+        )
         for scope, vectors, path, failed, exhausted, over in product(
             (0, 3), (0, 2, 3), (EXACT, HNSW, None), (False, True), (False, True), (False, True)
         )

@@ -72,6 +72,7 @@ def test_the_space_is_named_in_full() -> None:
         quantisation="float32-or-int8-weights",
         dimension=384,
         floor=0.25,
+        weights_apart=0.02,
     )
 
 

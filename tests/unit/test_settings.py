@@ -73,7 +73,7 @@ def test_a_wrong_value_is_refused_by_variable_value_and_rule(
     assert told.endswith(f"(it is '{value}')")
 
 
-@pytest.mark.parametrize("variable", ["TRIBUTARY_DATABASE_URL", "DATABASE_URL", "TRIBUTARY_OWNER_URL"])
+@pytest.mark.parametrize("variable", ["TRIBUTARY_DATABASE_URL", "DATABASE_URL", "TRIBUTARY_READER_URL", "TRIBUTARY_OWNER_URL"])
 @pytest.mark.parametrize(
     "url", [URL.replace("postgresql", "mysql"), f"owner:{PASSWORD}@db", f" {URL}", f"host=db password={PASSWORD}"]
 )
@@ -147,6 +147,7 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
     given = {
         "home": "~/t",
         "database_url": URL,
+        "reader_url": URL,
         "owner_url": URL,
         "postgres_major": "16",
         "connections": "3",

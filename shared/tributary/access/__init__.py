@@ -4,6 +4,7 @@ from tributary.access.admission import SERVER_KEY, Admission, Admitted, Pace, ch
 from tributary.access.agents import DAYS, MOST_AGENTS, MOST_TOKENS, Agents, agent_of, make_token, token_of
 from tributary.access.audit import audit_refusal
 from tributary.access.tokens import authenticate, new_token, token_hash
+from tributary.access.usage import Usage
 
 __all__ = [
     "DAYS",
@@ -14,6 +15,7 @@ __all__ = [
     "Admitted",
     "Agents",
     "Pace",
+    "Usage",
     "agent_of",
     "audit_refusal",
     "authenticate",

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from tributary.core.agent import Principal, Role
 from tributary.core.errors import Unauthenticated
-from tributary.store import Database, rows, statement
+from tributary.store import Reading, rows, statement
 
 _SHAPE = re.compile(r"trb_[A-Za-z0-9_-]{43}")
 
@@ -30,7 +30,7 @@ def token_hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def authenticate(database: Database, secret: str) -> Principal:
+def authenticate(database: Reading, secret: str) -> Principal:
     """Returns the agent behind a token; raises Unauthenticated when it is unknown, expired or revoked.
 
     The database notes when the token was last used, to the minute, unless it is a read replica.

@@ -62,6 +62,9 @@ from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
 from tributary.contract.models import ReinforceReply as Reinforced
 from tributary.contract.models import VerifyReply as Verified
+from tributary.contract.status import ObservationReply as Observation
+from tributary.contract.status import StatsReply as Stats
+from tributary.contract.status import StatusReply as MemoryStatus
 
 __all__ = [
     "DEFAULT_PORT",
@@ -95,12 +98,14 @@ __all__ = [
     "Listing",
     "ListingPage",
     "Memory",
+    "MemoryStatus",
     "ModelFailed",
     "NotComplete",
     "NotConfigured",
     "NotFound",
     "NotMigrated",
     "NotSupported",
+    "Observation",
     "Overloaded",
     "Page",
     "Policy",
@@ -115,6 +120,7 @@ __all__ = [
     "ReviewClosed",
     "ServerFailed",
     "Source",
+    "Stats",
     "TimedOut",
     "Timeline",
     "TooLarge",

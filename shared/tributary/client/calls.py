@@ -31,6 +31,7 @@ from tributary.client.values import (
     shown_moment,
 )
 from tributary.contract import curation, limits, models
+from tributary.contract import status as about
 from tributary.contract.curation import RetireCause
 from tributary.contract.models import Evidence, How, Kind, Source, Status
 
@@ -286,6 +287,14 @@ def lesson(which: LessonRef, *, as_of: Moment | None) -> Call[LessonDetail]:
         query=_with_moment({}, as_of),
         read=_read_detail,
     )
+
+
+def stats() -> Call[about.StatsReply]:
+    return Call(operation="stats", method="GET", path="/v1/stats", read=lambda body: read(about.StatsReply, body))
+
+
+def memory_status() -> Call[about.StatusReply]:
+    return Call(operation="status", method="GET", path="/v1/status", read=lambda body: read(about.StatusReply, body))
 
 
 def health() -> Call[models.HealthReply]:

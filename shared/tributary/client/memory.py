@@ -27,6 +27,7 @@ from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed, shown_moment
 from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
+from tributary.contract.status import StatsReply, StatusReply
 
 Result = TypeVar("Result")
 
@@ -299,6 +300,14 @@ class Memory:
         """Yields the same changes as `changes`, some whole ticks at a time; `page.tick` is where to go on from."""
         feed = Feed(self._run, clock=self._clock, sleep=self._sleep, jitter=self._jitter, longest_s=self._timeout_s / 2)
         return feed.pages(after, follow=follow, page_size=page_size)
+
+    def stats(self) -> StatsReply:
+        """Returns how the tribe stands and is used; what each agent called only to a curator."""
+        return self._run(calls.stats())
+
+    def status(self) -> StatusReply:
+        """Returns what the server sees of all that a recall needs, and whether it has any path to find something by."""
+        return self._run(calls.memory_status())
 
     def health(self) -> HealthReply:
         """Returns the server's version when it can reach its database; raises Unavailable otherwise. Asks once."""

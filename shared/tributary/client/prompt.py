@@ -57,6 +57,8 @@ def coverage_words(receipt: Receipt) -> str:
     if receipt.coverage == "approximate":
         best = "a better match may have been missed" if found else "a match may have been missed"
         return f"The search was approximate{causes}: {best}. Do not conclude that nothing else is known."
+    if receipt.coverage == "partial" and "replica_behind" in receipt.causes:
+        return f"A copy answered that is older than was asked for{causes}: what was learned last may be missing from it."
     if receipt.coverage == "partial":
         return f"A part of the memory could not be searched{causes}: do not conclude that nothing else is known."
     other = "nothing else" if found else "nothing"

@@ -8,6 +8,7 @@ from tributary.contract.curation_routes import CURATION
 from tributary.contract.history_routes import HISTORY
 from tributary.contract.memory_routes import MEMORY
 from tributary.contract.route import Route
+from tributary.contract.status_routes import STATUS
 
 __all__ = ["ROUTES", "Route"]
 
@@ -41,4 +42,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *AGENTS, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *AGENTS, *STATUS, *_OPEN)

@@ -17,6 +17,7 @@ class Observed:
     embedder_failed   the query could not be embedded
     time_over         the time to compare lessons one by one was over before all were
     pool_exhausted    rules of time or confidence emptied the pool while lessons outside of it were not looked at
+    replica_behind    a replica answered that had not reached the tick asked for, since the writer could not be reached
     """
 
     in_scope: int
@@ -25,10 +26,18 @@ class Observed:
     embedder_failed: bool
     time_over: bool = False
     pool_exhausted: bool = False
+    replica_behind: bool = False
 
 
 def coverage_of(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
     """Returns the coverage and every cause that keeps it from being better."""
+    coverage, causes = _of_what_was_there(observed)
+    if not observed.replica_behind:
+        return coverage, causes
+    return Coverage.UNKNOWN if coverage is Coverage.UNKNOWN else Coverage.PARTIAL, (*causes, Cause.REPLICA_BEHIND)
+
+
+def _of_what_was_there(observed: Observed) -> tuple[Coverage, tuple[Cause, ...]]:
     if observed.in_scope == 0 and not observed.embedder_failed:
         return Coverage.COMPLETE, ()
     if observed.embedder_failed:

@@ -35,6 +35,7 @@ class Cause(StrEnum):
     EMBEDDER_FAILED = "embedder_failed"
     NO_SERVING_SPACE = "no_serving_space"
     TIME_BUDGET = "time_budget"
+    REPLICA_BEHIND = "replica_behind"
 
 
 class SearchPath(StrEnum):

@@ -21,7 +21,7 @@ from tributary.core.requests import LessonDetail, Listing
 from tributary.recall.moments import tick_and_instant
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
-from tributary.store import Database, rows, statement
+from tributary.store import Reading, rows, statement
 
 _CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{32})")
 
@@ -30,7 +30,7 @@ _CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{32})")
 class Reader:
     """Shows lessons as they stand, or stood. Unlike recall it shows every status, and what time has ended too."""
 
-    database: Database
+    database: Reading
     signer: Signer
     now: Now = utc_now
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.coverage import Observed, coverage_of
-from tributary.core.errors import InvalidRequest, ModelFailed, Unavailable
+from tributary.core.errors import ModelFailed
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Kind, Lesson
 from tributary.core.ports import Embedder
@@ -20,7 +20,7 @@ from tributary.recall.search import EVERYTHING, Asked, Search, rank_pool, search
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.spaces import EXACT_LIMIT, Profiles, as_text
-from tributary.store import Database
+from tributary.store import Reading
 from tributary.telemetry import Event, log
 
 LARGEST_POOL = 5000
@@ -44,7 +44,7 @@ class Outcome:
 class Recaller:
     """Answers questions from what the tribe believes, or believed."""
 
-    database: Database
+    database: Reading
     embedder: Embedder
     profiles: Profiles
     signer: Signer
@@ -56,7 +56,9 @@ class Recaller:
         """Returns the best lessons with a receipt of how they were found.
 
         When the query cannot be embedded, hits by terms and subject still come, with coverage `unknown`; `require=vector`
-        raises ModelFailed instead. Raises InvalidRequest (a tick or instant yet to come included) and Unavailable.
+        raises ModelFailed instead. Until a replica has reached the tick `at_least` the writer answers; when that cannot be
+        reached, coverage is `partial` with the cause `replica_behind`. Raises InvalidRequest (a tick or instant yet to come
+        included) and Unavailable.
         """
         principal.require(Role.READER)
         question.check()
@@ -83,9 +85,9 @@ class Recaller:
         with watch.stage("database"):
             if ranked:
                 open_questions = 0
-                lessons = whole_lessons(self.database, found, [one.found.lesson.lesson_id for one in ranked])
+                lessons = whole_lessons(found, [one.found.lesson.lesson_id for one in ranked])
             else:
-                open_questions = undecided(self.database, found, nearer=1 - (floor - WEAK_MARGIN))
+                open_questions = undecided(found, nearer=1 - (floor - WEAK_MARGIN))
                 lessons = {}
         receipt = self._receipt(principal, question, outcome, watch, undecided=open_questions)
         log.event(
@@ -114,7 +116,6 @@ class Recaller:
         while True:
             with watch.stage("database"):
                 found = search(self.database, asked)
-                _require_reached(asked.question, found)
             with watch.stage("score"):
                 ranking = rank_pool(found, floor=floor)
             if not starved(found, ranking) or asked.pool == LARGEST_POOL:
@@ -135,6 +136,7 @@ class Recaller:
                 embedder_failed=found.asked.embedding is None,
                 time_over=not header["finished"],
                 pool_exhausted=starved(found, ranking),
+                replica_behind=found.answer.behind,
             )
         )
         unseen = max(0, found.considered - len(found.pool))
@@ -171,14 +173,6 @@ def starved(found: Search, ranking: Ranking) -> bool:
     """
     took_places = any(ranking.excluded[rule] for rule in OVERTAKING)
     return took_places and len(ranking.ranked) < found.asked.question.limit and found.considered > len(found.pool)
-
-
-def _require_reached(question: Question, found: Search) -> None:
-    if question.at_least is None or found.tick >= question.at_least:
-        return
-    if not found.header["replica"]:
-        raise InvalidRequest("at_least", f"must be a tick that was reached; the clock of this tribe stands at {found.tick}")
-    raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {found.tick}")
 
 
 def query_digest(query: str) -> str:

@@ -17,10 +17,12 @@ from tributary.core.ranking import Found, Ranking, rank
 from tributary.core.receipt import SearchPath
 from tributary.core.requests import Question
 from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
+from tributary.recall.freshness import Answer, ask
 from tributary.recall.moments import tick_and_instant
-from tributary.store import Database, rows, statement
+from tributary.store import Reading, rows, statement
 
 QUERY_TERMS = 64
+SMALLEST_POOL = 50
 EVERYTHING = 2**62
 """As the exact limit: no tribe has outgrown it, so each lesson in scope is compared."""
 
@@ -66,7 +68,7 @@ class Asked:
             embedding=embedding,
             moment=tick_and_instant(question.as_of),
             now=now,
-            pool=max(4 * question.limit, 50),
+            pool=max(4 * question.limit, SMALLEST_POOL),
             whole=2 * question.limit,
             exact_limit=exact_limit,
             budget_ms=budget_ms,
@@ -112,6 +114,7 @@ class Search:
     """How the database searched, the pool that it found, best fused first, and those of it that came whole."""
 
     asked: Asked
+    answer: Answer
     header: rows.Document
     pool: tuple[Found, ...]
     lessons: dict[UUID, Lesson]
@@ -142,14 +145,28 @@ class Search:
         return held["lessons"], held["vectors"] or 0
 
 
-def search(database: Database, asked: Asked) -> Search:
-    """Asks in one round trip; raises InvalidRequest for a moment yet to come or an agent that the tribe does not have."""
-    records = database.records(statement("recall", "recall"), asked.parameters())
+def search(database: Reading, asked: Asked) -> Search:
+    """Asks in one round trip, a replica first where there is one.
+
+    Raises InvalidRequest for a moment yet to come or an agent that the tribe does not have, and what `freshness.ask` raises.
+    """
+    answer = ask(database, statement("recall", "recall"), asked.parameters(), at_least=asked.question.at_least)
+    return _read(asked, answer)
+
+
+def _read(asked: Asked, answer: Answer) -> Search:
+    records = answer.records
     header = records[0]["header"]
     if asked.question.agent is not None and header["agent"] is None:
         raise InvalidRequest("agent", f"there is no agent named '{asked.question.agent}' in this tribe")
     lessons = [rows.lesson(one) for one in records[1:]]
-    return Search(asked=asked, header=header, pool=_pool(records[0]), lessons={lesson.lesson_id: lesson for lesson in lessons})
+    return Search(
+        asked=asked,
+        answer=answer,
+        header=header,
+        pool=_pool(records[0]),
+        lessons={lesson.lesson_id: lesson for lesson in lessons},
+    )
 
 
 def rank_pool(found: Search, *, floor: float) -> Ranking:
@@ -165,7 +182,7 @@ def rank_pool(found: Search, *, floor: float) -> Ranking:
     )
 
 
-def whole_lessons(database: Database, found: Search, wanted: Sequence[UUID]) -> dict[UUID, Lesson]:
+def whole_lessons(found: Search, wanted: Sequence[UUID]) -> dict[UUID, Lesson]:
     """Returns these lessons of the pool with all that they say; one more round trip when some of them did not come whole."""
     missing = [one for one in wanted if one not in found.lessons]
     if not missing:
@@ -173,10 +190,12 @@ def whole_lessons(database: Database, found: Search, wanted: Sequence[UUID]) -> 
     again = replace(
         found.asked, moment=(found.tick, found.at), only=missing, pool=len(missing), whole=len(missing), embedding=None
     )
-    return found.lessons | search(database, again).lessons
+    side = found.answer.side
+    records = side.records(statement("recall", "recall"), again.parameters())
+    return found.lessons | _read(again, Answer(records=records, side=side)).lessons
 
 
-def undecided(database: Database, found: Search, *, nearer: float) -> int:
+def undecided(found: Search, *, nearer: float) -> int:
     """Returns how many pending or disputed lessons bear on the question: within a cosine distance, or by a rare term."""
     asked = found.asked
     present = asked.moment == (None, None)
@@ -192,7 +211,7 @@ def undecided(database: Database, found: Search, *, nearer: float) -> int:
         "tick": found.tick,
         "present": present,
     }
-    return cast(int, database.value(statement("recall", "undecided"), parameters))
+    return cast(int, found.answer.side.value(statement("recall", "undecided"), parameters))
 
 
 def query_terms(question: Question) -> list[str]:

@@ -12,7 +12,7 @@ from typing import cast
 
 from tributary.core.errors import NotMigrated
 from tributary.core.receipt import Receipt
-from tributary.store import Database, statement
+from tributary.store import Reading, statement
 
 
 def canonical(document: Mapping[str, object]) -> bytes:
@@ -36,7 +36,7 @@ def _plain(value: object) -> object:
 class Signer:
     """Signs with the newest key, read once a process, and knows receipts by any key that there is."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Reading) -> None:
         self._database = database
         self._key: tuple[str, bytes] | None = None
         self._known: dict[str, bytes] = {}

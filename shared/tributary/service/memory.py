@@ -13,13 +13,17 @@ from tributary import access
 from tributary.core.agent import Principal
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated
-from tributary.core.lesson import CounterClaim, Draft, Status
+from tributary.core.lesson import CounterClaim, Draft
+from tributary.core.lesson import Status as LessonStatus
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+from tributary.core.stats import Stats
+from tributary.core.status import Status
 from tributary.core.verification import Verification
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener
 from tributary.learn import Attempt, Learner
-from tributary.recall import Historian, Reader, Recaller, Signer, Verifier, cited_receipt
+from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
+from tributary.service.databases import Databases
 from tributary.store import Database, check_level, statement
 
 
@@ -27,7 +31,7 @@ from tributary.store import Database, check_level, statement
 class Memory:
     """Shared memory over one database. Thread-safe; every method raises only the errors of `core.errors`."""
 
-    database: Database
+    databases: Databases
     learner: Learner
     curate: Curator
     """What curators, and authors of their own lessons, do besides learning."""
@@ -43,20 +47,33 @@ class Memory:
     """What happened to lessons, and to the tribe."""
     signer: Signer
     verifier: Verifier
+    usage: access.Usage
+    """Counts the reads that were answered."""
+    statistician: Statistician
+    prober: Prober
     warm_up: Callable[[], None]
     on_close: Callable[[], None]
 
+    @property
+    def database(self) -> Database:
+        """The writer."""
+        return self.databases.writer
+
     def authenticate(self, token: str) -> Principal:
-        """Returns the agent behind a bearer token; raises Unauthenticated."""
-        return access.authenticate(self.database, token)
+        """Returns the agent behind a bearer token; raises Unauthenticated.
+
+        The writer knows a token from the moment that it was made. While it is away a replica lets in whom it knows, and a
+        token that it does not know raises Unavailable: it may be new.
+        """
+        return access.authenticate(self.databases.current, token)
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
         """Records a refusal, in a transaction of its own."""
         access.audit_refusal(self.database, principal, action=action, code=code, detail=detail)
 
     def health(self) -> None:
-        """Returns when the database answers and its schema serves this code; else raises why not."""
-        oldest = self.database.value(statement("access", "ping"), {})
+        """Returns when the database, or its replica while it is away, answers and serves this code; else raises why not."""
+        oldest = self.databases.current.value(statement("access", "ping"), {})
         if oldest is None:
             raise NotMigrated
         check_level(cast(int, oldest))
@@ -119,7 +136,9 @@ class Memory:
 
     def recall(self, principal: Principal, question: Question) -> Recalled:
         """Returns what the tribe believes about a question, with a receipt."""
-        return self.recaller.recall(principal, question)
+        recalled = self.recaller.recall(principal, question)
+        self.usage.count(principal, "recall")
+        return recalled
 
     def verify(self, principal: Principal, receipt: Mapping[str, object], query: str) -> Verification:
         """Replays the document of a receipt, and tells whether the tribe believed what it says (`recall.Verifier.verify`)."""
@@ -129,21 +148,34 @@ class Memory:
         self,
         principal: Principal,
         *,
-        status: Status | None = Status.ACTIVE,
+        status: LessonStatus | None = LessonStatus.ACTIVE,
         limit: int = 20,
         before: str | None = None,
         as_of: int | datetime | None = None,
     ) -> Listing:
         """Returns a page of lessons, newest first; `status` None lists every status."""
-        return self.reader.lessons(principal, status=status, limit=limit, before=before, as_of=as_of)
+        listing = self.reader.lessons(principal, status=status, limit=limit, before=before, as_of=as_of)
+        self.usage.count(principal, "lessons")
+        return listing
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
         """Returns one lesson as it stands or stood."""
-        return self.reader.lesson(principal, lesson_id, as_of=as_of)
+        detail = self.reader.lesson(principal, lesson_id, as_of=as_of)
+        self.usage.count(principal, "lesson")
+        return detail
+
+    def stats(self, principal: Principal) -> Stats:
+        """Returns how the tribe stands and is used."""
+        return self.statistician.stats(principal)
+
+    def status(self, principal: Principal) -> Status:
+        """Returns what can be seen of all that a recall of this tribe needs; raises nothing that it can tell instead."""
+        return self.prober.status(principal)
 
     def close(self) -> None:
-        """Gives back connections and leaves the embedded server."""
-        self.database.close()
+        """Hands over what was counted, gives back connections and leaves the embedded server."""
+        self.usage.flush()
+        self.databases.close()
         self.on_close()
 
     def __enter__(self) -> Self:

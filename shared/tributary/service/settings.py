@@ -64,6 +64,13 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("TRIBUTARY_DATABASE_URL", "DATABASE_URL"),
         description="PostgreSQL >= 15 with pgvector >= 0.8, instead of the embedded server.",
     )
+    reader_url: PostgresUrl | None = Field(
+        default=None,
+        description=(
+            "A read replica of the database URL, with a login like its own: recall, listings and lessons are read there."
+            " While one of the two is away, the other answers what it can."
+        ),
+    )
     owner_url: PostgresUrl | None = Field(
         default=None,
         description=(

@@ -10,18 +10,19 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tributary.access import Admission, Agents, Pace
+from tributary.access import Admission, Agents, Pace, Usage
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Learner
-from tributary.recall import Historian, Reader, Recaller, Signer, Verifier, citations
+from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
+from tributary.service.databases import READER_TIMEOUT_S, Databases
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings
 from tributary.spaces import Profiles
-from tributary.store import OWNER, RUNTIME, Database, Target
+from tributary.store import OWNER, RUNTIME, Target
 
 if TYPE_CHECKING:
     from tributary.service.operator import Operator
@@ -48,10 +49,11 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     """
     given = adapters or Adapters()
     server = _Server(settings)
-    database = Database(server.target, limit=settings.connections)
+    databases = Databases.of(server.target, server.replica, limit=settings.connections)
+    database = databases.writer
     embedder = given.embedder or _embedder(settings)
-    profiles = Profiles(database, embedder)
-    signer = Signer(database)
+    profiles = Profiles(databases.current, embedder)
+    signer = Signer(databases.current)
     screen = given.screen or _screen()
     pace = Pace(writes_per_minute=settings.writes_per_minute, writes_per_day=settings.writes_per_day)
     admission = Admission(database=database, pace=pace, now=given.now)
@@ -65,7 +67,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     )
     learner = Learner(database=database, admission=admission, decider=decider, cite=partial(citations, signer), now=given.now)
     recaller = Recaller(
-        database=database,
+        database=databases.reading,
         embedder=embedder,
         profiles=profiles,
         signer=signer,
@@ -74,7 +76,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         scan_budget_ms=settings.scan_budget_ms,
     )
     return Memory(
-        database=database,
+        databases=databases,
         learner=learner,
         curate=Curator(database=database, admission=admission, learner=learner, screen=screen, now=given.now),
         desk=Desk(database=database, signer=signer, now=given.now),
@@ -89,8 +91,18 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         signer=signer,
         recaller=recaller,
         verifier=Verifier(recaller=recaller, signer=signer),
-        reader=Reader(database=database, signer=signer, now=given.now),
         history=Historian(database=database, signer=signer, longest_wait_s=settings.changes_wait_s or 0, now=given.now),
+        reader=Reader(database=databases.reading, signer=signer, now=given.now),
+        usage=Usage(database, now=given.now),
+        statistician=Statistician(database=databases.reading, now=given.now),
+        prober=Prober(
+            writer=database,
+            replica=databases.replica,
+            reading=databases.reading,
+            recaller=recaller,
+            embedder=embedder,
+            exact_limit=settings.exact_limit,
+        ),
         warm_up=_warm_up(embedder),
         on_close=server.leave,
     )
@@ -118,11 +130,17 @@ class _Server:
         self._settings = settings
         self._embedded: EmbeddedPostgres | None = None
         self._lock = threading.Lock()
+        self.replica: Target | None = None
         if settings.database_url is not None:
             url = settings.database_url
             owner = settings.owner_url or url
             # with an owner's login of its own, the database URL is the runtime's: a pooler lets no role be assumed
-            self._runtime = Target(url=url, assume=None if settings.owner_url else RUNTIME)
+            assume = None if settings.owner_url else RUNTIME
+            self._runtime = Target(url=url, assume=assume)
+            if settings.reader_url is not None:
+                self.replica = Target(url=settings.reader_url, assume=assume, read_only=True, connect_timeout_s=READER_TIMEOUT_S)
+        elif settings.reader_url is not None:
+            raise BadSetting("TRIBUTARY_READER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
         elif settings.owner_url is not None:
             raise BadSetting("TRIBUTARY_OWNER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
         else:

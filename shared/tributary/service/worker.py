@@ -1,10 +1,10 @@
-"""The worker beside a running server, with two beats: it settles pending lessons every second, and gardens now and then."""
+"""The worker beside a running server: it settles pending lessons every second, hands over counts, and gardens now and then."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from tributary.core.errors import TributaryError
 from tributary.garden import BUDGET_S
@@ -12,22 +12,23 @@ from tributary.service.memory import Memory
 from tributary.telemetry import Event, log
 
 SETTLE_EVERY_S = 1.0
+COUNT_EVERY_S = 5.0
 Round = Callable[[Memory, threading.Event], None]
 """What is done at each beat; the event is set when the worker is to end."""
 
 
 @contextmanager
 def tending(memory: Memory, *, settle_every_s: float = SETTLE_EVERY_S, garden_every_s: float) -> Iterator[None]:
-    """Settles and gardens until the block ends; `garden_every_s` 0 never gardens.
+    """Settles, hands over counts and gardens until the block ends; `garden_every_s` 0 never gardens.
 
     Each beat has a thread of its own: a long run of the gardener keeps no pending lesson waiting. A failing round is logged and
     tried again with the next one.
     """
-    if not garden_every_s:
-        with settling(memory, every_s=settle_every_s):
-            yield
-        return
-    with settling(memory, every_s=settle_every_s), _beat("gardening", memory, garden_every_s, _garden):
+    with ExitStack() as beats:
+        beats.enter_context(settling(memory, every_s=settle_every_s))
+        beats.enter_context(_beat("counting", memory, COUNT_EVERY_S, lambda memory, _: memory.usage.flush()))
+        if garden_every_s:
+            beats.enter_context(_beat("gardening", memory, garden_every_s, _garden))
         yield
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Embedder
-from tributary.store import Database, check_level, rows, statement
+from tributary.store import Reading, check_level, rows, statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class TribeProfile:
 class Profiles:
     """Profiles by tribe, read once a process; refuses a tribe that serves from another space than the embedder's."""
 
-    def __init__(self, database: Database, embedder: Embedder) -> None:
+    def __init__(self, database: Reading, embedder: Embedder) -> None:
         self._database = database
         self._embedder = embedder
         self._known: dict[UUID, TribeProfile] = {}

@@ -4,6 +4,23 @@ from tributary.store import failures, rows
 from tributary.store.database import Database, Target, connect
 from tributary.store.level import CODE_LEVEL, check_level
 from tributary.store.queries import statement
+from tributary.store.reading import Reading, Replicated, Side, Watched, may_answer_still
 from tributary.store.roles import OWNER, RUNTIME
 
-__all__ = ["CODE_LEVEL", "OWNER", "RUNTIME", "Database", "Target", "check_level", "connect", "failures", "rows", "statement"]
+__all__ = [
+    "CODE_LEVEL",
+    "OWNER",
+    "RUNTIME",
+    "Database",
+    "Reading",
+    "Replicated",
+    "Side",
+    "Target",
+    "Watched",
+    "check_level",
+    "connect",
+    "failures",
+    "may_answer_still",
+    "rows",
+    "statement",
+]

@@ -30,57 +30,84 @@ Row = TypeVar("Row")
 class Target:
     """Where to connect. `assume` names a role to act as from the start, for a URL that logs in as somebody mightier.
 
-    It travels in the startup packet, so it needs a direct connection; behind a pooler, log in as that role instead.
+    It travels in the startup packet, so it needs a direct connection; behind a pooler, log in as that role instead. So does
+    `read_only`, which has the server refuse every write, even one that was promoted from a replica meanwhile.
     """
 
     url: str
     assume: str | None = None
+    read_only: bool = False
     connect_timeout_s: int = 5
     statement_timeout_s: int = 25
 
 
 class Database:
-    """A thread-safe stack of connections, opened when needed and at most `limit` at once."""
+    """A thread-safe stack of connections, opened when needed and at most `limit` at once. `name` tells it apart in logs."""
 
-    def __init__(self, target: Target | Callable[[], Target], *, limit: int = 16, wait_s: float = 10.0) -> None:
+    is_writer = True
+    """Whether its word is final. True of a database that is all there is, too (`store.reading`)."""
+
+    def __init__(
+        self,
+        target: Target | Callable[[], Target],
+        *,
+        name: str = "writer",
+        limit: int = 16,
+        wait_s: float = 10.0,
+        attempts: int = ATTEMPTS,
+    ) -> None:
         self._target = target
+        self._name = name
+        self._attempts = attempts
         self._places = threading.BoundedSemaphore(limit)
         self._wait_s = wait_s
         self._idle: list[psycopg.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
 
-    def value(self, query: LiteralString, parameters: Parameters) -> object:
+    def value(self, query: LiteralString, parameters: Parameters, *, attempts: int | None = None) -> object:
         """Runs a statement that gives one value in one row, and returns it (None without a row).
 
         The statement must be a read, or a write that carries an idempotency key: it is sent again when the connection is
-        lost or the server asks for another try. Raises only our own errors.
+        lost or the server asks for another try, `attempts` times in all. Raises only our own errors.
         """
-        rows = self.rows(query, parameters)
+        rows = self.rows(query, parameters, attempts=attempts)
         return rows[0][0] if rows else None
 
-    def records(self, query: LiteralString, parameters: Parameters) -> list[dict[str, Any]]:
+    def records(self, query: LiteralString, parameters: Parameters, *, attempts: int | None = None) -> list[dict[str, Any]]:
         """Runs a statement as `value` does, and returns all its rows by column name."""
-        return self._run(query, parameters, dict_row)
+        return self._run(query, parameters, dict_row, attempts or self._attempts)
 
-    def rows(self, query: LiteralString, parameters: Parameters) -> list[tuple[Any, ...]]:
+    def rows(self, query: LiteralString, parameters: Parameters, *, attempts: int | None = None) -> list[tuple[Any, ...]]:
         """Runs a statement as `value` does, and returns all its rows."""
-        return self._run(query, parameters, tuple_row)
+        return self._run(query, parameters, tuple_row, attempts or self._attempts)
+
+    def sides(self) -> tuple[Database]:
+        """Returns itself: the one database that can be asked (`store.reading.Reading`)."""
+        return (self,)
 
     def close(self) -> None:
         self._closed = True
         self._drop_idle()
 
-    def _run(self, query: LiteralString, parameters: Parameters, factory: RowFactory[Row]) -> list[Row]:
-        for attempt in range(1, ATTEMPTS + 1):
+    def _run(self, query: LiteralString, parameters: Parameters, factory: RowFactory[Row], attempts: int) -> list[Row]:
+        for attempt in range(1, attempts + 1):
             try:
                 return self._once(query, parameters, factory)
             except psycopg.Error as error:
-                if attempt == ATTEMPTS or not failures.worth_retrying(error):
+                if attempt == attempts or not failures.worth_retrying(error):
                     if isinstance(mapped := failures.translate(error), Unavailable):
-                        log.event(Event.DATABASE_UNAVAILABLE, level=log.WARNING, sqlstate=error.sqlstate, attempts=attempt)
+                        log.event(
+                            Event.DATABASE_UNAVAILABLE,
+                            level=log.WARNING,
+                            database=self._name,
+                            sqlstate=error.sqlstate,
+                            attempts=attempt,
+                        )
                     raise mapped from error
-                log.event(Event.DATABASE_RETRIED, level=log.WARNING, sqlstate=error.sqlstate, attempt=attempt)
+                log.event(
+                    Event.DATABASE_RETRIED, level=log.WARNING, database=self._name, sqlstate=error.sqlstate, attempt=attempt
+                )
                 if failures.lost_connection(error):
                     self._drop_idle()
                 time.sleep(random.uniform(0, BACKOFF_S * 2**attempt))  # noqa: S311  (jitter, no secret)
@@ -143,6 +170,8 @@ def _connect(target: Target, *, autocommit: bool) -> psycopg.Connection:
     options = [str(given["options"])] if given.get("options") else []
     if target.assume is not None:
         options.append(f"-c role={target.assume} -c statement_timeout={target.statement_timeout_s}s")
+        if target.read_only:
+            options.append("-c default_transaction_read_only=on")
     extra: dict[str, str] = {"options": " ".join(options)} if options else {}
     return psycopg.connect(
         psycopg.conninfo.make_conninfo(

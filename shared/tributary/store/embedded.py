@@ -84,6 +84,11 @@ class EmbeddedPostgres:
             raise BadSetting(f"the home '{home}' cannot be used ({error}); choose another one, or set DATABASE_URL") from error
         return cls(layout=layout, lease=lease, server_version=version)
 
+    @staticmethod
+    def is_made(home: Path, *, major: int = DEFAULT_MAJOR) -> bool:
+        """Tells whether `home` holds data of this version; makes nothing."""
+        return (Layout(home=home.resolve(), major=major).data / "PG_VERSION").exists()
+
     @property
     def server_version(self) -> str:
         """The server's own words for its version, such as '18.1'."""

@@ -37,6 +37,11 @@ def lost_connection(error: psycopg.Error) -> bool:
     return error.sqlstate.startswith(("08", "57P"))
 
 
+def sqlstate_of(error: TributaryError) -> str | None:
+    """Returns what the database said by code, where that is what `error` came of."""
+    return error.__cause__.sqlstate if isinstance(error.__cause__, psycopg.Error) else None
+
+
 def translate(error: psycopg.Error) -> TributaryError:  # noqa: PLR0911  (a table, written as one)
     """Returns the error of ours that `error` stands for."""
     state = error.sqlstate

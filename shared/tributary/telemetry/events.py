@@ -25,6 +25,7 @@ class Event(StrEnum):
     RECALL_DEGRADED = "recall.degraded"
     JUDGE_UNAVAILABLE = "judge.unavailable"
     SCREEN_UNAVAILABLE = "screen.unavailable"
+    USAGE_DELAYED = "usage.delayed"
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"

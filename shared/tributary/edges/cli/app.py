@@ -16,10 +16,12 @@ from tributary.edges.cli import (
     history,
     judging,
     knowledge,
+    probing,
     receipts,
     schema,
     screening,
     serving,
+    stats,
     tribes,
 )
 from tributary.edges.cli.doors import Doors, Session, real_doors
@@ -33,10 +35,10 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes and curate talk to the server at TRIBUTARY_URL
-with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen and judge need no server. The
-other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and
-keeps its data under TRIBUTARY_HOME."""
+learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats and curate talk to the server at
+TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen and judge need
+no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that
+comes along and keeps its data under TRIBUTARY_HOME."""
 
 
 class _Group(TyperGroup):
@@ -123,6 +125,7 @@ app.command("lessons")(knowledge.lessons)
 app.command("show")(history.show)
 app.command("timeline")(history.timeline)
 app.command("changes")(history.changes)
+app.command("stats")(stats.stats)
 app.add_typer(curation.app, name="curate")
 app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)
@@ -130,4 +133,5 @@ app.add_typer(tribes.app, name="tribe")
 app.add_typer(agents.app, name="agent")
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
+app.command("probe")(probing.probe)
 app.command("version")(schema.version)

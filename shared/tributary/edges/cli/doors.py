@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import typer
 
     from tributary import client
-    from tributary.edges.cli.faces import GardenerFace, Gateway, OperatorFace, ServedMemory
+    from tributary.edges.cli.faces import GardenerFace, Gateway, OperatorFace, ProberFace, ServedMemory
     from tributary.edges.cli.output import Output
     from tributary.edges.gateway import Started
     from tributary.edges.lambda_http.port import MemoryFace
@@ -35,6 +35,7 @@ class Doors:
     open_operator: Callable[[Settings], AbstractContextManager[OperatorFace]]
     open_memory: Callable[[Settings], AbstractContextManager[ServedMemory]]
     open_gardener: Callable[[Settings], AbstractContextManager[GardenerFace]]
+    open_prober: Callable[[Settings], AbstractContextManager[ProberFace]]
     serve: Gateway
 
 
@@ -93,6 +94,11 @@ class _Real:
             memory.health()
             yield memory.gardener
 
+    def open_prober(self, settings: Settings) -> AbstractContextManager[ProberFace]:
+        from tributary.service import open_prober
+
+        return open_prober(settings)
+
     def serve(
         self,
         memory: MemoryFace,
@@ -117,6 +123,7 @@ def real_doors() -> Doors:
         open_operator=real.open_operator,
         open_memory=real.open_memory,
         open_gardener=real.open_gardener,
+        open_prober=real.open_prober,
         serve=real.serve,
     )
 

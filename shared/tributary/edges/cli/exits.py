@@ -17,6 +17,7 @@ class ExitCode:
 OK = 0
 USAGE = 2
 SETUP = 7
+UNUSABLE = 8
 DISAGREES = 9
 INTERNAL = 70
 INTERRUPTED = 130
@@ -50,6 +51,7 @@ EXITS: tuple[ExitCode, ...] = (
             "bad_reply",
         ),
     ),
+    ExitCode(value=UNUSABLE, meaning="the probe found no tribe, or one without any path to recall by"),
     ExitCode(value=DISAGREES, meaning="a receipt does not agree with what the tribe believed, or that cannot be told"),
     ExitCode(value=INTERNAL, meaning="something unexpected happened", codes=("internal", "corrupt", "error")),
     ExitCode(value=INTERRUPTED, meaning="interrupted by Ctrl-C"),

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.garden import GardenReport
+from tributary.core.status import Observation, Status
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
 from tributary.service.operator import NewTribe, Tribe
@@ -53,6 +54,14 @@ class GardenerFace(Protocol):
     def run_named(self, name: str, *, dry_run: bool = False, budget_s: float | None = ...) -> GardenReport: ...
 
     def run_all(self, *, dry_run: bool = False, budget_s: float | None = ...) -> GardenReport: ...
+
+
+class ProberFace(Protocol):
+    """The part of `service.probing.Probes` that `probe` uses."""
+
+    def databases(self) -> Sequence[Observation]: ...
+
+    def tribes(self, name: str | None) -> dict[str, Status]: ...
 
 
 class Gateway(Protocol):

@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tributary.edges.lambda_http.port import Context, Event, Handler, MemoryFace
 from tributary.telemetry import log
 
 if TYPE_CHECKING:
+    from tributary.access import Usage
     from tributary.edges.lambda_http.app import App
     from tributary.service import Memory
 
 Made = TypeVar("Made")
+HAND_OVER_S = 15.0
+"""The time that must be left of an invocation for counts to be handed over: what it may take when the database hangs."""
 
 
 def handler_for(function: str) -> Handler:
@@ -24,16 +27,32 @@ def handler_for(function: str) -> Handler:
     from tributary.edges.lambda_http.app import App
     from tributary.edges.lambda_http.metrics import meter_for
 
+    usages: list[Usage] = []
+
+    def open_counting() -> MemoryFace:
+        memory = _open_whole_memory()
+        usages.append(memory.usage)
+        return memory
+
     def open_app() -> App:
         _configure_log()
-        return App(function, once(_open_memory), meter=meter_for(function, os.environ))
+        return App(function, once(open_counting), meter=meter_for(function, os.environ))
 
     app = once(open_app)
 
     def handler(event: Event, context: Context) -> dict[str, Any]:
-        return app()(event, context)
+        reply = app()(event, context)
+        hand_over(usages, context)
+        return reply
 
     return handler
+
+
+def hand_over(usages: Sequence[Usage], context: Context) -> None:
+    """Hands over what was counted, when it is due and time is left for it: between requests, Lambda lets nothing run."""
+    if context.get_remaining_time_in_millis() >= HAND_OVER_S * 1000:
+        for usage in usages:
+            usage.flush_when_due()
 
 
 def authorizer_handler() -> Handler:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tributary.core.errors import TributaryError
     from tributary.core.lesson import CounterClaim, Draft, Status
     from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+    from tributary.core.stats import Stats
+    from tributary.core.status import Status as MemoryStatus
     from tributary.core.verification import Verification
     from tributary.curate import Curator, Desk
     from tributary.recall import Historian
@@ -98,6 +100,10 @@ class MemoryFace(Protocol):
     ) -> Listing: ...
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail: ...
+
+    def stats(self, principal: Principal) -> Stats: ...
+
+    def status(self, principal: Principal) -> MemoryStatus: ...
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None: ...
 

@@ -101,3 +101,7 @@ SELECT tributary.agents_v1(%(tribe_id)s, %(actor_id)s, %(limit)s, %(before_id)s,
 -- name: page_of_tokens
 -- A page of the tokens of an agent, newest first.
 SELECT tributary.tokens_v1(%(tribe_id)s, %(actor_id)s, %(agent_id)s, %(limit)s, %(before_id)s, %(now)s)
+
+-- name: count_usage
+-- Adds up the calls that a process counted; false where nothing can be written.
+SELECT tributary.count_usage_v1(%(counts)s)

@@ -38,3 +38,45 @@ SELECT secret FROM tributary.signing_key WHERE key_id = %(key_id)s
 -- How many pending or disputed lessons bear on a question to which nothing believed was found.
 SELECT tributary.undecided_v1(
     %(tribe_id)s, %(space_id)s, %(embedding)s, %(terms)s, %(nearer)s, %(cap)s, %(tick)s, %(present)s)
+
+-- name: stats
+-- How a tribe stands and is used.
+SELECT tributary.stats_v1(%(tribe_id)s, %(agent_id)s, %(now)s)
+
+-- name: status_server
+-- What answers, in words that need no schema of ours.
+SELECT current_setting('server_version') AS server, current_setting('server_version_num')::integer AS server_number,
+       (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'vector') AS pgvector,
+       pg_catalog.pg_is_in_recovery() AS recovery
+
+-- name: status_position
+-- How far the writer has written.
+SELECT pg_catalog.pg_current_wal_lsn()::text
+
+-- name: status_replay
+-- How far a replica has replayed: bytes behind the writer's position where it is known, else behind what came in, and the seconds since the
+-- last commit that it replayed.
+SELECT pg_catalog.pg_wal_lsn_diff(
+           coalesce(%(position)s::pg_lsn, pg_catalog.pg_last_wal_receive_lsn()),
+           pg_catalog.pg_last_wal_replay_lsn())::bigint AS bytes,
+       extract(epoch FROM clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp())::double precision AS seconds
+
+-- name: status_schema
+-- The revision of the schema, and the oldest code that it serves.
+SELECT tributary.status_schema_v1()
+
+-- name: status_tribe
+-- A tribe's clock and counters.
+SELECT tributary.status_tribe_v1(%(tribe_id)s)
+
+-- name: status_spaces
+-- A tribe's spaces.
+SELECT tributary.status_spaces_v1(%(tribe_id)s)
+
+-- name: status_index
+-- A tribe's own index and what waits beside it.
+SELECT tributary.status_index_v1(%(tribe_id)s)
+
+-- name: status_plan
+-- The path of a recall and the indexes that the planner chooses for it.
+SELECT tributary.status_plan_v1(%(tribe_id)s, %(exact_limit)s, %(pool)s)

@@ -139,6 +139,35 @@ LANGUAGE sql IMMUTABLE AS $$
               ORDER BY distance, lesson_id LIMIT p_limit) n) END
 $$;
 
+-- The query that compares each of those in scope. $1 to $6: vector, limit, scope, where to look, after which lesson, and how many.
+--   p_whole     all that is believed; else what is in scope
+--   p_by_ids    among some lessons only
+--   p_portion   by portions, in the order of their ids
+CREATE FUNCTION tributary.exact_query_v1(p_tribe uuid, p_space integer, p_whole boolean, p_by_ids boolean, p_portion boolean) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT format(
+        'WITH scanned AS MATERIALIZED (
+             SELECT x.lesson_id, x.embedding <=> $1 AS distance FROM (%s) x)
+         SELECT ROW(coalesce(array_agg(n.lesson_id ORDER BY n.distance, n.lesson_id), ''{}''),
+                    coalesce(array_agg(n.distance ORDER BY n.distance, n.lesson_id), ''{}''),
+                    (SELECT count(distance) FROM scanned), (SELECT count(*) FROM scanned), true)::near AS near, %s AS last
+         FROM (SELECT lesson_id, distance FROM scanned WHERE distance IS NOT NULL ORDER BY distance, lesson_id LIMIT $2) n',
+        format(
+            CASE WHEN p_whole THEN
+                'SELECT v.lesson_id, v.embedding FROM lesson_vector v
+                 WHERE v.tribe_id = %1$L AND v.space_id = %2$s AND v.believed %3$s'
+            ELSE
+                'SELECT l.lesson_id, v.embedding FROM lesson l
+                 LEFT JOIN lesson_vector v ON v.tribe_id = %1$L AND v.space_id = %2$s AND v.lesson_id = l.lesson_id
+                 WHERE l.tribe_id = %1$L AND in_scope_v1(l, $3) %3$s'
+            END,
+            p_tribe, p_space,
+            concat_ws(' ', CASE WHEN p_by_ids THEN 'AND l.lesson_id = ANY ($4)' END,
+                      CASE WHEN p_portion THEN format('AND ($5 IS NULL OR %1$s.lesson_id > $5) ORDER BY %1$s.lesson_id LIMIT $6',
+                                                      CASE WHEN p_whole THEN 'v' ELSE 'l' END) END)),
+        CASE WHEN p_portion THEN '(SELECT lesson_id FROM scanned ORDER BY lesson_id DESC LIMIT 1)' ELSE 'NULL::uuid' END)
+$$;
+
 -- The nearest of those in scope, each compared. Among many it goes through them in portions, and stops once p_budget_ms is over.
 --   p_ids   where to look; NULL for all of the tribe
 CREATE FUNCTION tributary.exact_v1(
@@ -152,27 +181,7 @@ DECLARE
     whole boolean := p_scope.present AND NOT p_scope.filtered AND p_ids IS NULL;
     many boolean := coalesce(cardinality(p_ids), (SELECT s.vectors FROM tribe_space s
                                                   WHERE s.tribe_id = p_tribe AND s.space_id = p_space)) > portion;
-    query text := format(
-        'WITH scanned AS MATERIALIZED (
-             SELECT x.lesson_id, x.embedding <=> $1 AS distance FROM (%s) x)
-         SELECT ROW(coalesce(array_agg(n.lesson_id ORDER BY n.distance, n.lesson_id), ''{}''),
-                    coalesce(array_agg(n.distance ORDER BY n.distance, n.lesson_id), ''{}''),
-                    (SELECT count(distance) FROM scanned), (SELECT count(*) FROM scanned), true)::near AS near, %s AS last
-         FROM (SELECT lesson_id, distance FROM scanned WHERE distance IS NOT NULL ORDER BY distance, lesson_id LIMIT $2) n',
-        format(
-            CASE WHEN whole THEN
-                'SELECT v.lesson_id, v.embedding FROM lesson_vector v
-                 WHERE v.tribe_id = %1$L AND v.space_id = %2$s AND v.believed %3$s'
-            ELSE
-                'SELECT l.lesson_id, v.embedding FROM lesson l
-                 LEFT JOIN lesson_vector v ON v.tribe_id = %1$L AND v.space_id = %2$s AND v.lesson_id = l.lesson_id
-                 WHERE l.tribe_id = %1$L AND in_scope_v1(l, $3) %3$s'
-            END,
-            p_tribe, p_space,
-            concat_ws(' ', CASE WHEN p_ids IS NOT NULL THEN 'AND l.lesson_id = ANY ($4)' END,
-                      CASE WHEN many THEN format('AND ($5 IS NULL OR %1$s.lesson_id > $5) ORDER BY %1$s.lesson_id LIMIT $6',
-                                                 CASE WHEN whole THEN 'v' ELSE 'l' END) END)),
-        CASE WHEN many THEN '(SELECT lesson_id FROM scanned ORDER BY lesson_id DESC LIMIT 1)' ELSE 'NULL::uuid' END);
+    query text := exact_query_v1(p_tribe, p_space, whole, p_ids IS NOT NULL, many);
     found tributary.near;
     part record;
     after uuid;
@@ -194,8 +203,27 @@ BEGIN
 END
 $$;
 
--- The nearest in a tribe's own index, of those in scope. The query is built with its tribe as a literal: only so can the planner prove
--- that the partial index serves it, and no generic plan is ever kept.
+-- The query of a tribe's own index: over believed lessons or those that were once, and with or without a look at what is in scope. With its
+-- tribe as a literal: only so can the planner prove that the partial index serves it, and no generic plan is ever kept. Apart from its
+-- caller, so that what watches the planner (status_plan_v1) explains this and no copy of it.
+CREATE FUNCTION tributary.graph_query_v1(p_tribe uuid, p_space integer, p_dimension integer, p_past boolean, p_narrows boolean) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT format(
+        'SELECT coalesce(array_agg(g.lesson_id ORDER BY g.distance, g.lesson_id), ''{}''),
+                coalesce(array_agg(g.distance ORDER BY g.distance, g.lesson_id), ''{}''), count(*), NULL::bigint, true FROM (
+             SELECT v.lesson_id, v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance FROM lesson_vector v %5$s
+             WHERE v.tribe_id = %2$L AND v.space_id = %3$s AND %4$s v.believed AND v.indexed %6$s
+             ORDER BY v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $2) g',
+        p_dimension, p_tribe, p_space, CASE WHEN p_past THEN 'NOT' END,
+        CASE WHEN p_narrows THEN format('JOIN lesson l ON l.tribe_id = %L AND l.lesson_id = v.lesson_id', p_tribe) END,
+        CASE WHEN p_narrows THEN 'AND in_scope_v1(l, $3)' END)
+$$;
+
+-- Somewhat above the limit: a scan that runs out of candidates begins again.
+CREATE FUNCTION tributary.ef_search_v1(p_limit integer) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$ SELECT least(1000, greatest(40, p_limit * 5 / 4))::text $$;
+
+-- The nearest in a tribe's own index, of those in scope.
 CREATE FUNCTION tributary.graph_v1(
     p_tribe uuid, p_space integer, p_vector public.halfvec, p_limit integer, p_scope tributary.scope, p_past boolean)
 RETURNS tributary.near LANGUAGE plpgsql STABLE
@@ -205,20 +233,10 @@ SET enable_seqscan = off
 SET enable_sort = off -- the index gives them in order; a filter beside it must not tempt the planner to read everything
 AS $$
 DECLARE
-    narrows boolean := p_scope.filtered OR NOT p_scope.present;
     found tributary.near;
 BEGIN
-    -- somewhat above the limit, until the function's end: a scan that runs out of candidates begins again
-    PERFORM set_config('hnsw.ef_search', least(1000, greatest(40, p_limit * 5 / 4))::text, true);
-    EXECUTE format(
-        'SELECT coalesce(array_agg(g.lesson_id ORDER BY g.distance, g.lesson_id), ''{}''),
-                coalesce(array_agg(g.distance ORDER BY g.distance, g.lesson_id), ''{}''), count(*), NULL::bigint, true FROM (
-             SELECT v.lesson_id, v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) AS distance FROM lesson_vector v %5$s
-             WHERE v.tribe_id = %2$L AND v.space_id = %3$s AND %4$s v.believed AND v.indexed %6$s
-             ORDER BY v.embedding::halfvec(%1$s) <=> $1::halfvec(%1$s) LIMIT $2) g',
-        vector_dims(p_vector), p_tribe, p_space, CASE WHEN p_past THEN 'NOT' END,
-        CASE WHEN narrows THEN format('JOIN lesson l ON l.tribe_id = %L AND l.lesson_id = v.lesson_id', p_tribe) END,
-        CASE WHEN narrows THEN 'AND in_scope_v1(l, $3)' END)
+    PERFORM set_config('hnsw.ef_search', ef_search_v1(p_limit), true); -- until the function's end
+    EXECUTE graph_query_v1(p_tribe, p_space, vector_dims(p_vector), p_past, p_scope.filtered OR NOT p_scope.present)
     INTO found USING p_vector, p_limit, p_scope;
     RETURN found;
 END

@@ -1,0 +1,22 @@
+"""The memory itself: how it is used, and whether it can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tributary.edges.lambda_http import status_words as words
+from tributary.edges.lambda_http.operations.ask import Ask, Operation
+from tributary.edges.lambda_http.reply import HttpReply, of_model
+
+
+def _stats(ask: Ask) -> HttpReply:
+    ask.query()
+    return of_model(words.stats(ask.memory.stats(ask.principal)))
+
+
+def _status(ask: Ask) -> HttpReply:
+    ask.query()
+    return of_model(words.status(ask.memory.status(ask.principal)))
+
+
+STATUS: Mapping[str, Operation] = {"stats": _stats, "status": _status}

@@ -1,0 +1,57 @@
+"""From the core's words about the memory itself to the contract's models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tributary.contract import status as contract
+from tributary.core import ids
+from tributary.core.stats import Calls, Stats
+from tributary.core.status import PATHS, Observation, Status
+
+
+def stats(one: Stats) -> contract.StatsReply:
+    agents = None
+    if one.by_agent is not None:
+        agents = [
+            contract.AgentCallsReply(agent=ids.show(ids.Prefix.AGENT, who.agent_id), name=who.name, calls=_calls(who.calls))
+            for who in one.by_agent
+        ]
+    return contract.StatsReply(
+        tick=one.tick,
+        at=one.at,
+        lessons=dict(one.lessons),
+        open_disputes=one.disputes,
+        open_challenges=one.challenges,
+        spaces=[contract.SpaceVectorsReply(space=space.space, state=space.state, vectors=space.vectors) for space in one.spaces],
+        agents=dict(one.agents),
+        calls=_calls(one.calls),
+        by_agent=agents,
+    )
+
+
+def status(one: Status) -> contract.StatusReply:
+    return contract.StatusReply(
+        usable=one.usable,
+        paths=[contract.PathReply(path=path.value, usable=path in one.usable_paths) for path in PATHS],
+        observations=[observation(seen) for seen in one.observations],
+    )
+
+
+def observation(seen: Observation) -> contract.ObservationReply:
+    return contract.ObservationReply(
+        about=seen.about.value,
+        check=seen.check,
+        state=seen.state.value,
+        value=list(seen.value) if isinstance(seen.value, tuple) else seen.value,
+        rule=seen.rule,
+        cause=None if seen.cause is None else seen.cause.value,
+    )
+
+
+def _calls(calls: Iterable[Calls]) -> contract.CallsReply:
+    counted = tuple(calls)
+    return contract.CallsReply(
+        today={one.operation: one.today for one in counted if one.today},
+        last_7_days={one.operation: one.last_7_days for one in counted},
+    )
