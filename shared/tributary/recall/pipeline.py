@@ -15,7 +15,7 @@ from tributary.core.errors import InvalidRequest, ModelFailed, Unavailable
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Kind, Status
 from tributary.core.normal import subject_key
-from tributary.core.ports import Embedder
+from tributary.core.ports import Embedder, SpaceDefinition
 from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Found, Ranked, Ranking, rank
 from tributary.core.receipt import UNDECIDED, Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
@@ -23,7 +23,7 @@ from tributary.core.terms import COMMON_FROM, RARE_TERMS, terms_of
 from tributary.recall.moments import tick_and_instant
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
-from tributary.spaces import EXACT_LIMIT, Profiles, as_text
+from tributary.spaces import EXACT_LIMIT, Profiles, TribeProfile, as_text
 from tributary.store import Database, rows, statement
 from tributary.telemetry import Event, log
 
@@ -60,12 +60,15 @@ def _found(record: rows.Document, header: rows.Document) -> Found:
     )
 
 
+class _Moved(Exception):
+    """The tribe serves from another space than it was known to."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recaller:
     """Answers questions from what the tribe believes, or believed."""
 
     database: Database
-    embedder: Embedder
     profiles: Profiles
     signer: Signer
     now: Now = utc_now
@@ -79,19 +82,30 @@ class Recaller:
         """
         principal.require(Role.READER)
         question.check()
+        try:
+            return self._recalled(principal, question, moved=False)
+        except _Moved:
+            self.profiles.forget(principal.tribe_id)
+            return self._recalled(principal, question, moved=True)
+
+    def _recalled(self, principal: Principal, question: Question, *, moved: bool) -> Recalled:
+        """Answers from the space that the tribe is known to serve from; raises _Moved when it has `moved` on since."""
         watch = Stopwatch()
         profile = self.profiles.get(principal.tribe_id)
+        space = profile.embedder.space
         with watch.stage("embed"):
-            embedding = self._embed(question)
+            embedding = self._embed(principal, profile.embedder, question)
         pool_size = max(4 * question.limit, SMALLEST_POOL)
         while True:
             with watch.stage("database"):
                 found = self._search(principal, question, profile.space_id, embedding, pool_size)
+            if embedding is not None and found.header["path"] is None and not moved:
+                raise _Moved
             with watch.stage("score"):
                 ranking = rank(
                     found.pool,
                     at=rows.moment(found.header["at"]),
-                    floor=self.embedder.space.floor,
+                    floor=space.floor,
                     limit=question.limit,
                     min_confidence=question.min_confidence,
                     include_stale=question.include_stale,
@@ -100,8 +114,10 @@ class Recaller:
                 break
             pool_size = min(WIDER * pool_size, LARGEST_POOL)
         with watch.stage("database"):
-            undecided = 0 if ranking.ranked else self._undecided(principal, question, found, profile.space_id, embedding)
-        receipt = self._receipt(principal, question, found, ranking, watch, embedded=embedding is not None, undecided=undecided)
+            undecided = 0 if ranking.ranked else self._undecided(principal, question, found, profile, embedding)
+        receipt = self._receipt(
+            principal, question, found, ranking, watch, space=space, embedded=embedding is not None, undecided=undecided
+        )
         log.event(
             Event.RECALLED,
             receipt=show(Prefix.RECEIPT, receipt.receipt_id),
@@ -113,10 +129,11 @@ class Recaller:
         )
         return Recalled(hits=tuple(_hit(one) for one in ranking.ranked), receipt=receipt)
 
-    def _embed(self, question: Question) -> str | None:
+    def _embed(self, principal: Principal, embedder: Embedder, question: Question) -> str | None:
         try:
-            return as_text(self.embedder.embed([question.query])[0])
+            return as_text(embedder.embed([question.query])[0])
         except ModelFailed as error:
+            self.profiles.forget(principal.tribe_id)  # without a vector it would not be seen that the tribe serves from elsewhere
             if question.require is Require.VECTOR:
                 raise
             log.event(Event.RECALL_DEGRADED, level=log.WARNING, error=error, cause="embedder_failed")
@@ -152,7 +169,9 @@ class Recaller:
             raise Unavailable(f"tick {question.at_least} has not reached this database yet; it stands at {stands}")
         return found
 
-    def _undecided(self, principal: Principal, question: Question, found: Search, space_id: int, embedding: str | None) -> int:
+    def _undecided(
+        self, principal: Principal, question: Question, found: Search, profile: TribeProfile, embedding: str | None
+    ) -> int:
         """Returns how many lessons bear on the question that nothing was decided about yet; asks only where there are any."""
         statuses = found.header["statuses"]
         if not any(statuses.get(one.value) for one in (Status.PENDING, Status.DISPUTED)):
@@ -163,10 +182,10 @@ class Recaller:
                 statement("recall", "undecided"),
                 {
                     "tribe_id": principal.tribe_id,
-                    "space_id": space_id,
+                    "space_id": profile.space_id,
                     "embedding": embedding,
                     "terms": list(terms_of(question.query)[:QUERY_TERMS]),
-                    "nearer": 1 - (self.embedder.space.floor - WEAK_MARGIN),
+                    "nearer": 1 - (profile.embedder.space.floor - WEAK_MARGIN),
                     "cap": COMMON_FROM,
                 },
             ),
@@ -180,6 +199,7 @@ class Recaller:
         ranking: Ranking,
         watch: Stopwatch,
         *,
+        space: SpaceDefinition,
         embedded: bool,
         undecided: int,
     ) -> Receipt:
@@ -209,8 +229,8 @@ class Recaller:
                 query_digest=query_digest(question.query),
                 filters=question.filters(),
                 paths=(*sides, SearchPath.TERMS, SearchPath.SUBJECT),
-                space=self.embedder.space.name if path is not None else None,
-                floor=self.embedder.space.floor,
+                space=space.name if path is not None else None,
+                floor=space.floor,
                 considered=header["considered"],
                 excluded=tuple(excluded),
                 hits=tuple(_scored(one) for one in ranking.ranked),

@@ -23,13 +23,17 @@ def index_fresh(database: Database, tribe_id: UUID, *, most: int = BATCH) -> int
     return cast(int, database.value(statement("spaces", "index_fresh"), {"tribe_id": tribe_id, "limit": most}))
 
 
-def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT) -> bool:
+def build_index(
+    connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT, space_id: int | None = None
+) -> bool:
     """Builds the tribe's index CONCURRENTLY when it has outgrown exact search, and tells whether it has one now.
+
+    The index is that of one of its spaces, of the one that it serves from when none is named.
 
     `connection` acts as the owner, autocommits, and goes straight to the server. Learn and recall go on meanwhile; an index
     that an earlier, interrupted build left invalid is dropped and built again.
     """
-    row = connection.execute(statement("spaces", "index_state"), {"tribe_id": tribe_id}).fetchone()
+    row = connection.execute(statement("spaces", "index_state"), {"tribe_id": tribe_id, "space_id": space_id}).fetchone()
     if row is None:
         raise NotFound("the tribe serves from no embedding space")
     vectors, space_id, dimension, name, valid = row
@@ -38,7 +42,8 @@ def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: 
     if vectors <= exact_limit:
         return False
     index = sql.Identifier("tributary", name)
-    while connection.execute(statement("spaces", "index_vectors"), {"tribe_id": tribe_id, "limit": BATCH}).fetchone() != (0,):
+    batch = {"tribe_id": tribe_id, "space_id": space_id, "limit": BATCH}
+    while connection.execute(statement("spaces", "index_vectors"), batch).fetchone() != (0,):
         pass  # in batches, so that no commit waits for long; those that are learned meanwhile the gardener adds
     connection.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'")  # a graph that outgrows it is built many times slower
     if valid is not None:
@@ -58,3 +63,10 @@ def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: 
     )
     connection.execute("ANALYZE tributary.lesson_vector")  # else the planner takes what it knew before for few indexed vectors
     return True
+
+
+def drop_index(connection: psycopg.Connection, tribe_id: UUID, space_id: int) -> None:
+    """Removes the tribe's index in a space, if it has one, while others go on. `connection` is as for `build_index`."""
+    row = connection.execute(statement("spaces", "index_state"), {"tribe_id": tribe_id, "space_id": space_id}).fetchone()
+    if row is not None:
+        connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier("tributary", row[3])))

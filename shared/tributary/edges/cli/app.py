@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from tributary.edges.cli import agents, curation, gardening, judging, knowledge, schema, screening, serving, tribes
+from tributary.edges.cli import agents, curation, gardening, judging, knowledge, schema, screening, serving, spaces, tribes
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
 
@@ -112,6 +112,7 @@ app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)
 app.add_typer(tribes.app, name="tribe")
 app.add_typer(agents.app, name="agent")
+app.add_typer(spaces.app, name="space")
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
 app.command("version")(schema.version)

@@ -88,13 +88,15 @@ LANGUAGE sql STABLE AS $$
               OFFSET 0) h -- keeps the planner from reading the holders anew for each use of them
 $$;
 
--- Puts up to p_limit believed vectors that are not in the tribe's index there; tells how many. Outside of the gate: the order of beliefs
+-- Puts up to p_limit believed vectors that are not in the tribe's index there; tells how many. The index is that of a space, or of the one
+-- that the tribe serves from. Outside of the gate: the order of beliefs
 -- does not depend on it. A vector that a commit is just changing is left for the next time.
-CREATE FUNCTION tributary.index_vectors_v1(p_tribe uuid, p_limit integer) RETURNS bigint
+CREATE FUNCTION tributary.index_vectors_v1(p_tribe uuid, p_limit integer, p_space integer DEFAULT NULL) RETURNS bigint
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     WITH fresh AS (
         SELECT v.tribe_id, v.space_id, v.lesson_id FROM lesson_vector v
-        JOIN tribe_space s ON s.tribe_id = v.tribe_id AND s.space_id = v.space_id AND s.state = 'serving'
+        JOIN tribe_space s ON s.tribe_id = v.tribe_id AND s.space_id = v.space_id
+             AND (s.space_id = p_space OR p_space IS NULL AND s.state = 'serving')
         WHERE v.tribe_id = p_tribe AND v.believed AND NOT v.indexed
         LIMIT p_limit FOR NO KEY UPDATE OF v SKIP LOCKED
     ), done AS (

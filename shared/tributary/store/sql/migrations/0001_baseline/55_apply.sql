@@ -205,18 +205,21 @@ BEGIN
 END
 $$;
 
--- What a lesson is found by: its vector and its terms.
+-- What a lesson is found by: its vectors and its terms.
 CREATE FUNCTION tributary.index_lesson_v1(p jsonb, p_active boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = tributary, public, pg_temp AS $$
 DECLARE
     tribe uuid := p ->> 'tribe_id';
     lesson uuid := p #>> '{lesson,lesson_id}';
 BEGIN
-    IF p ->> 'embedding' IS NOT NULL THEN
-        INSERT INTO lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)
-        VALUES (tribe, (p ->> 'space_id')::integer, lesson, p_active, (p ->> 'embedding')::halfvec)
-        ON CONFLICT DO NOTHING; -- a lesson that was pending before it was held back has them
-    END IF;
+    -- in the space that the tribe serves from and in the one that it builds, if it still has them
+    INSERT INTO lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)
+    SELECT tribe, s.space_id, lesson, p_active, e.embedding::halfvec
+    FROM (VALUES ((p ->> 'space_id')::integer, p ->> 'embedding'),
+                 ((p ->> 'also_space_id')::integer, p ->> 'also_embedding')) AS e(space_id, embedding)
+    JOIN tribe_space s ON s.tribe_id = tribe AND s.space_id = e.space_id AND s.state <> 'dropping'
+    WHERE e.embedding IS NOT NULL
+    ON CONFLICT DO NOTHING; -- a lesson that was pending before it was held back has them
     INSERT INTO lesson_term (tribe_id, term, lesson_id)
     SELECT tribe, t.term, lesson FROM jsonb_array_elements_text(p -> 'terms') AS t(term) ORDER BY t.term
     ON CONFLICT DO NOTHING;
