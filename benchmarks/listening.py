@@ -36,16 +36,22 @@ NOTED: LiteralString = "PERFORM set_config('bench.gate_opened', clock_timestamp(
 
 
 class Stock:
-    """Stands in for the embedder: gives vectors made beforehand, so that no figure holds the making of one."""
+    """Stands in for the embedder: gives vectors made beforehand, so that no figure holds the making of one.
+
+    Only what a space is checked with, once a process, is really embedded.
+    """
 
     def __init__(self, texts: Sequence[str], vectors: npt.NDArray[np.float32]) -> None:
         self._vectors = dict(zip(texts, vectors, strict=True))
+        self._model = MiniLmEmbedder()
 
     @property
     def space(self) -> SpaceDefinition:
-        return MiniLmEmbedder().space
+        return self._model.space
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
+        if any(text not in self._vectors for text in texts):
+            return self._model.embed(texts)
         return [self._vectors[text].tolist() for text in texts]
 
 

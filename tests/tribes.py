@@ -70,13 +70,20 @@ def open_tribal(
     *,
     name: str = "tribe",
     embedder: Embedder | None = None,
+    next_embedder: Embedder | None = None,
     judge: Judge | None = None,
     screen: Screen | None = None,
     **settings: object,
 ) -> Iterator[Tribal]:
     """Makes a tribe in the migrated database at `url` and opens a memory on it."""
     clock = SetClock()
-    adapters = Adapters(embedder=embedder or HashedEmbedder(), judge=judge, screen=screen or WordScreen(), now=clock)
+    adapters = Adapters(
+        embedder=embedder or HashedEmbedder(),
+        next_embedder=next_embedder,
+        judge=judge,
+        screen=screen or WordScreen(),
+        now=clock,
+    )
     fast = {"writes_per_minute": 1_000_000, "writes_per_day": 1_000_000}
     chosen = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url, "connections": 40, **fast, **settings})
     with open_operator(chosen, adapters=adapters) as operator:

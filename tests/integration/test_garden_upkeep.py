@@ -53,7 +53,7 @@ def test_an_erased_lesson_gets_no_vector(unrelated: Tribal) -> None:
     unrelated.rows("DELETE FROM tributary.lesson_vector")
     unrelated.memory.curate.erase(unrelated.curator, one.lesson_id)
     made = unrelated.rows(
-        "SELECT tributary.garden_embed_v1(%s, (SELECT space_id FROM tributary.space), %s, %s) AS made",
+        "SELECT tributary.space_embed_v1(%s, (SELECT space_id FROM tributary.space), %s, %s) AS made",
         unrelated.tribe_id,
         [row["lesson_id"] for row in vectors],
         [row["vector"] for row in vectors],
@@ -69,7 +69,7 @@ def test_a_lesson_that_is_being_erased_is_passed_over_and_nobody_waits(unrelated
     with psycopg.connect(unrelated.url) as eraser:
         eraser.execute("SELECT FROM tributary.lesson WHERE lesson_id = %s FOR UPDATE", (one.lesson_id,))
         made = unrelated.rows(
-            "SELECT tributary.garden_embed_v1(%s, (SELECT space_id FROM tributary.space), ARRAY[%s]::uuid[], ARRAY[%s]) AS made",
+            "SELECT tributary.space_embed_v1(%s, (SELECT space_id FROM tributary.space), ARRAY[%s]::uuid[], ARRAY[%s]) AS made",
             unrelated.tribe_id,
             one.lesson_id,
             vector,
@@ -90,7 +90,7 @@ def test_of_a_lesson_that_is_erased_while_it_is_embedded_no_vector_stays(databas
         ]
         tribal.rows("DELETE FROM tributary.lesson_vector WHERE lesson_id = %s", one.lesson_id)
         embed = (
-            "SELECT tributary.garden_embed_v1(%s, (SELECT space_id FROM tributary.space), ARRAY[%s]::uuid[], ARRAY[%s])",
+            "SELECT tributary.space_embed_v1(%s, (SELECT space_id FROM tributary.space), ARRAY[%s]::uuid[], ARRAY[%s])",
             (tribal.tribe_id, one.lesson_id, vector),
         )
         erase = (

@@ -72,10 +72,8 @@ def test_a_tribe_above_the_limit_is_searched_by_its_own_index_and_says_so(databa
         before = tribal.recall("queue lesson number7", limit=3)
         assert (before.receipt.paths[0], before.receipt.coverage) == (SearchPath.VECTOR_EXACT, Coverage.COMPLETE)
         with open_operator(tribal.settings, adapters=tribal.adapters) as operator:
-            assert not operator.build_index(tribal.name)  # the operator's own limit is the real one
-        with psycopg.connect(tribal.url, autocommit=True) as connection:
-            assert build_index(connection, tribal.tribe_id, exact_limit=20)
-            assert build_index(connection, tribal.tribe_id, exact_limit=20)
+            assert operator.build_index(tribal.name)
+            assert operator.build_index(tribal.name)
         after = tribal.recall("queue lesson number7", limit=3)
         assert after.receipt.paths[0] is SearchPath.VECTOR_HNSW
         assert (after.receipt.coverage, after.receipt.causes) == (Coverage.APPROXIMATE, (Cause.APPROXIMATE_INDEX,))

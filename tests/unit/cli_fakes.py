@@ -19,6 +19,7 @@ from tributary.client import Memory
 from tributary.core.agent import Agent, NewToken, Principal, Role, Token
 from tributary.core.errors import NotFound, Unauthenticated, WrongStanding
 from tributary.core.garden import GardenReport
+from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
 from tributary.core.status import Observation, Status
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
@@ -40,6 +41,8 @@ class FakeOperator:
     kept: dict[str, dict[str, Agent]] = field(default_factory=dict)
     tokens: dict[str, Principal] = field(default_factory=dict)
     made: dict[UUID, Token] = field(default_factory=dict)
+    kept_spaces: list[TribeSpace] = field(default_factory=list)
+    left_by_build: int = 0
     migrated: int = 0
     failure: Exception | None = None
     when_migrating: Callable[[], None] = lambda: None
@@ -112,6 +115,33 @@ class FakeOperator:
     def build_index(self, tribe: str) -> bool:
         return bool(self._agents(tribe)) and False
 
+    def spaces(self, tribe: str) -> Sequence[TribeSpace]:
+        self._agents(tribe)
+        return self.kept_spaces
+
+    def create_space(self, tribe: str) -> TribeSpace:
+        self._agents(tribe)
+        self.kept_spaces.append(space_made(len(self.kept_spaces) + 1, SpaceState.BUILDING))
+        return self.kept_spaces[-1]
+
+    def build_space(self, tribe: str, name: str | None = None, *, progress: Callable[[int, int], None]) -> SpaceBuilt:
+        progress(2, 1)
+        found = self._space(tribe, name)
+        return SpaceBuilt(space=found.name, made=2, left=self.left_by_build, indexed=found.indexed)
+
+    def switch_space(self, tribe: str, name: str | None = None, *, exact: bool = False) -> SpaceSwitched:
+        return SpaceSwitched(before="old", after=f"{self._space(tribe, name).name}{' exactly' if exact else ''}", tick=8)
+
+    def drop_space(self, tribe: str, name: str) -> SpaceDropped:
+        return SpaceDropped(space=self._space(tribe, name).name, vectors=3, forgotten=name == "1")
+
+    def _space(self, tribe: str, name: str | None) -> TribeSpace:
+        self._agents(tribe)
+        found = [one for one in self.kept_spaces if name in (None, one.name, str(one.number))]
+        if not found:
+            raise NotFound("this tribe has no such space")
+        return found[-1]
+
     def _agents(self, tribe: str) -> dict[str, Agent]:
         if tribe not in self.kept:
             raise NotFound(f"there is no tribe named '{tribe}'")
@@ -119,6 +149,12 @@ class FakeOperator:
 
     def _tribe(self, name: str) -> StoredTribe:
         return StoredTribe(tribe_id=UUID(int=1), name=name, clock=7, created_at=MADE)
+
+
+def space_made(number: int, state: SpaceState) -> TribeSpace:
+    return TribeSpace(
+        number=number, name=f"model\x1b[2J-{number}", dimension=384, state=state, vectors=2, missing=1, indexed=number == 2
+    )
 
 
 class FakeMemory:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tributary.core.errors import BadSetting
-from tributary.service import Settings, load_settings
+from tributary.models.embedders import MiniLmEmbedder
+from tributary.service import Settings, load_settings, open_memory, open_operator
 from tributary.service.settings import PREFIX, setting_names
 
 PASSWORD = "hunter2"
@@ -48,6 +50,10 @@ def test_without_any_variable_each_setting_has_its_default() -> None:
         ("TRIBUTARY_EMBEDDER", "openai", "'minilm', 'sentence-transformers' or 'hash'"),
         ("TRIBUTARY_EMBEDDER_THREADS", "0", "greater than or equal to 1"),
         ("TRIBUTARY_EMBEDDER_THREADS", "65", "less than or equal to 64"),
+        ("TRIBUTARY_NEXT_EMBEDDER", "openai", "'minilm', 'sentence-transformers' or 'hash'"),
+        ("TRIBUTARY_NEXT_EMBEDDER_THREADS", "0", "greater than or equal to 1"),
+        ("TRIBUTARY_NEXT_EMBEDDER_THREADS", "65", "less than or equal to 64"),
+        ("TRIBUTARY_NEXT_EMBEDDER_THREADS", "nan", "integer"),
         ("TRIBUTARY_EXACT_LIMIT", "-1", "greater than or equal to 0"),
         ("TRIBUTARY_EXACT_LIMIT", "10000001", "less than or equal to 10000000"),
         ("TRIBUTARY_POSTGRES_MAJOR", "15", "'16' or '18'"),
@@ -154,6 +160,9 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "embedder": "sentence-transformers",
         "embedder_model": "m",
         "embedder_threads": "2",
+        "next_embedder": "minilm",
+        "next_embedder_model": "n",
+        "next_embedder_threads": "3",
         "exact_limit": "0",
         "scan_budget_ms": "50",
         "writes_per_minute": "5",
@@ -178,3 +187,33 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
 def test_settings_cannot_be_changed_once_read() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load_settings().connections = 3  # type: ignore[misc]  # the very fault
+
+
+DATABASE = {"TRIBUTARY_DATABASE_URL": URL}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"embedder": "hash"}, "TRIBUTARY_EMBEDDER: 'hash' is for tests only"),
+        ({"embedder": "sentence-transformers"}, "TRIBUTARY_EMBEDDER_MODEL: must name a model or folder"),
+        ({"next_embedder": "hash"}, "TRIBUTARY_NEXT_EMBEDDER: 'hash' is for tests only"),
+        ({"next_embedder": "sentence-transformers"}, "TRIBUTARY_NEXT_EMBEDDER_MODEL: must name a model or folder"),
+        ({"next_embedder_model": "m"}, "TRIBUTARY_NEXT_EMBEDDER_MODEL: is set without TRIBUTARY_NEXT_EMBEDDER"),
+    ],
+)
+@pytest.mark.parametrize("door", [open_memory, open_operator])
+def test_an_embedder_that_cannot_serve_is_refused_before_anything_is_opened(
+    door: Callable[[Settings], object], given: dict[str, str], told: str
+) -> None:
+    with pytest.raises(BadSetting, match=told):
+        door(Settings.model_validate({**DATABASE, **given}))
+
+
+def test_a_second_embedder_that_can_serve_is_not_loaded_before_it_is_needed() -> None:
+    """Its model is nowhere to be had, and nobody asks for it."""
+    given = {**DATABASE, "next_embedder": "sentence-transformers", "next_embedder_model": "/no/such/model"}
+    with open_memory(Settings.model_validate(given)) as memory:
+        assert memory.recaller.profiles.embedder_of(MiniLmEmbedder().space.name) is not None
+        with pytest.raises(BadSetting, match=r"sentence-transformers|/no/such/model"):
+            memory.recaller.profiles.embedder_of("another space")

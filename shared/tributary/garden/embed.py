@@ -1,92 +1,58 @@
-"""Rule 6: lessons without a vector where the tribe serves from get one, so that they are found."""
+"""Rule 6: lessons without a vector get one, where the tribe serves from and in the space that it builds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
 from uuid import UUID
 
 from tributary.core.errors import ModelFailed
 from tributary.core.ids import Prefix, show
-from tributary.core.lesson import Lesson
-from tributary.core.ports import Vector
-from tributary.garden.visit import MISSES, Tally, Visit
-from tributary.learn import draft_of
-from tributary.spaces import as_text
-from tributary.store import rows, statement
+from tributary.core.ports import Embedder
+from tributary.garden.visit import Building, Tally, Visit
+from tributary.spaces import MISSES, missing_in, pages, put, vectors_of
 from tributary.telemetry import Event, log
 
-PAGE = 32
-NO_EMBEDDER = "model_failed"
+MODEL_FAILED = "model_failed"
+NO_EMBEDDER = "no_embedder"
 
 
 def embed(visit: Visit, tally: Tally) -> None:
-    """Embeds page by page. Raises BadSetting when the embedder set up here is not the one that the tribe serves from."""
-    waiting = visit.survey.unembedded
-    if waiting <= 0:
-        return
-    space_id = _space(visit)
-    after: UUID | None = None
-    missed = 0
-    while page := _page(visit, space_id, after):
-        if visit.budget.spent or missed >= MISSES:
-            tally.leave(waiting, NO_EMBEDDER if missed >= MISSES else None)
-            return
-        after = page[-1].lesson_id
-        waiting -= len(page)
-        found = {} if visit.dry_run else _vectors(visit, page)
-        made = len(page) if visit.dry_run else _write(visit, space_id, found)
-        missed = 0 if found or visit.dry_run else missed + 1
-        tally.did("embedded", made)
-        tally.leave(len(found) - made if found else 0)  # being changed just now, or done by another gardener
-        tally.leave(0 if visit.dry_run else len(page) - len(found), NO_EMBEDDER)
-
-
-def _space(visit: Visit) -> int:
+    """Embeds page by page. Raises BadSetting when no embedder set up here gives the space that the tribe serves from."""
     profiles = visit.tools.learner.decider.profiles
-    if profiles.get(visit.tribe_id).space_id != visit.survey.space_id:
-        profiles.forget(visit.tribe_id)
-    return profiles.get(visit.tribe_id).space_id
+    if visit.survey.unembedded > 0:
+        profiles.forget(visit.tribe_id)  # the tribe may serve from elsewhere since this process last looked
+        profile = profiles.get(visit.tribe_id)
+        _fill(visit, tally, profile.embedder, profile.space_id, visit.survey.unembedded, "embedded")
+    if visit.survey.building is not None:
+        _build(visit, tally, visit.survey.building)
 
 
-def _page(visit: Visit, space_id: int, after: UUID | None) -> list[Lesson]:
-    parameters = {"tribe_id": visit.tribe_id, "space_id": space_id, "after": after, "limit": PAGE}
-    found = cast(list[rows.Document], visit.tools.database.value(statement("garden", "unembedded"), parameters))
-    return [rows.lesson(one) for one in found]
+def _build(visit: Visit, tally: Tally, building: Building) -> None:
+    """Fills the space that is being built, where this process can; else the operator's build does."""
+    if building.missing:
+        embedder = visit.tools.learner.decider.profiles.embedder_of(building.name)
+        if embedder is None:
+            tally.leave(building.missing, NO_EMBEDDER)
+            return
+        _fill(visit, tally, embedder, building.space_id, building.missing, "built")
+    if not visit.dry_run:
+        missing_in(visit.tools.database, visit.tribe_id, building.space_id)  # so that the next count begins from here
 
 
-def _vectors(visit: Visit, lessons: Sequence[Lesson]) -> dict[UUID, Vector]:
-    """Embeds a page at once, or, when that fails, one by one until it is plain that the embedder is away."""
-    decider = visit.tools.learner.decider
-    try:
-        vectors = decider.embed([draft_of(one) for one in lessons])
-        return {one.lesson_id: vector for one, vector in zip(lessons, vectors, strict=True)}
-    except ModelFailed:
-        found: dict[UUID, Vector] = {}
+def _fill(visit: Visit, tally: Tally, embedder: Embedder, space_id: int, waiting: int, kind: str) -> None:
     missed = 0
-    for one in lessons:
-        try:
-            found[one.lesson_id] = decider.embed([draft_of(one)])[0]
-            missed = 0
-        except ModelFailed as error:
-            lesson = show(Prefix.LESSON, one.lesson_id)
-            log.event(Event.GARDEN_FAILED, level=log.WARNING, error=error, rule="embed", code=error.code, lesson=lesson)
-            missed += 1
-            if missed >= MISSES:
-                break
-    return found
+    for page in pages(visit.tools.database, visit.tribe_id, space_id):
+        if visit.budget.spent or missed >= MISSES:
+            tally.leave(waiting, MODEL_FAILED if missed >= MISSES else None)
+            return
+        waiting -= len(page)
+        found = {} if visit.dry_run else vectors_of(embedder, page, failed=_log)
+        made = len(page) if visit.dry_run else put(visit.tools.database, visit.tribe_id, space_id, found)
+        missed = 0 if found or visit.dry_run else missed + 1
+        tally.did(kind, made)
+        tally.leave(len(found) - made if found else 0)  # being changed just now, or done by another gardener
+        tally.leave(0 if visit.dry_run else len(page) - len(found), MODEL_FAILED)
 
 
-def _write(visit: Visit, space_id: int, vectors: dict[UUID, Vector]) -> int:
-    if not vectors:
-        return 0
-    made = visit.tools.database.value(
-        statement("garden", "embed"),
-        {
-            "tribe_id": visit.tribe_id,
-            "space_id": space_id,
-            "lessons": list(vectors),
-            "vectors": [as_text(vector) for vector in vectors.values()],
-        },
-    )
-    return cast(int, made)
+def _log(lesson_id: UUID, error: ModelFailed) -> None:
+    lesson = show(Prefix.LESSON, lesson_id)
+    log.event(Event.GARDEN_FAILED, level=log.WARNING, error=error, rule="embed", code=error.code, lesson=lesson)

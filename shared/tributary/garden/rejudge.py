@@ -15,8 +15,9 @@ from tributary.core.lesson import Lesson
 from tributary.core.outcome import Candidate, Judged
 from tributary.core.policy import Policy
 from tributary.garden.second_answer import SecondAnswer, second_answer
-from tributary.garden.visit import MISSES, Tally, Visit
+from tributary.garden.visit import Tally, Visit
 from tributary.learn import Bench, Deadline, draft_of
+from tributary.spaces import MISSES
 from tributary.store import rows, statement
 
 NO_JUDGE = "judge_unavailable"

@@ -11,8 +11,9 @@ from tributary.core.decision import Outcome
 from tributary.core.errors import TributaryError, Unavailable, WrongStanding
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Status
-from tributary.garden.visit import MISSES, Tally, Visit
+from tributary.garden.visit import Tally, Visit
 from tributary.learn import Stored, draft_of
+from tributary.spaces import MISSES
 from tributary.store import rows, statement
 from tributary.telemetry import Event, log
 

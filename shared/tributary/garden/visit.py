@@ -20,8 +20,6 @@ from tributary.telemetry import Event, log
 
 GATE_LESSONS = 200
 """Most lessons that are changed while the gate is held once."""
-MISSES = 3
-"""After so many failures in a row a model counts as away, and the rest waits for another run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +51,15 @@ class Tools:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Building:
+    """The space that a tribe builds beside the one that it serves from, and how many lessons need a vector there."""
+
+    space_id: int
+    name: str
+    missing: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Survey:
     """What there was to do in a tribe at a tick. Counts of lessons, but for `outgrown` and `prunable`."""
 
@@ -65,7 +72,7 @@ class Survey:
     unembedded: int
     unindexed: int
     """Believed lessons whose vectors wait beside the tribe's index; none where it has no index."""
-    space_id: int | None
+    building: Building | None
     outgrown: bool
     prunable: bool
 
@@ -171,7 +178,7 @@ def survey(tools: Tools, tribe_id: UUID, now: datetime) -> Survey:
         unjudged=row["unjudged"],
         unembedded=row["unembedded"] or 0,
         unindexed=row["unindexed"],
-        space_id=row["space_id"],
+        building=None if row["building"] is None else Building(**row["building"]),
         outgrown=bool(row["outgrown"]),
         prunable=row["prunable"],
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 
+from tributary import spaces
 from tributary.core.history import Citation
 from tributary.core.lesson import Draft, Lesson
 
 
 def embedded_text(draft: Draft) -> str:
     """Returns what a lesson is found by: its situation, then its text."""
-    return f"{draft.situation}\n{draft.text}"
+    return spaces.embedded_text(situation=draft.situation, text=draft.text)
 
 
 def screened_fields(draft: Draft) -> Mapping[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tributary.core.agent import Role
-from tributary.core.errors import BadSetting
 from tributary.core.lesson import Status
 from tributary.core.policy import Policy
 from tributary.core.terms import COMMON_FROM, RARE_TERMS
@@ -15,8 +14,11 @@ SAME_SUBJECT = 100
 BY_TERMS = 8
 
 
-def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int) -> Reading:
-    """Reads candidates from three sides in one query: nearest by vector, same subject, shared rare terms."""
+def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int) -> Reading | None:
+    """Reads candidates from three sides in one query: nearest by vector, same subject, shared rare terms.
+
+    Returns None when the tribe serves from another space than the proposal's by now.
+    """
     row = rows.document(
         database.value(
             statement("learn", "read"),
@@ -39,7 +41,7 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
         )
     )
     if not row["serving"]:
-        raise BadSetting("the tribe does not serve from the embedder's space any more; restart with the one it serves from")
+        return None
     every = [rows.candidate(one) for one in row["candidates"]]
     itself = next((one for one in every if one.lesson.lesson_id == proposal.lesson_id), None)  # when it is stored
     found = [one for one in every if one is not itself]
@@ -51,6 +53,7 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
         rare=tuple(row["rare"]),
         farthest=row["farthest"],
         candidates={one.lesson.lesson_id: one for one in found},
+        building=row["building"],
         opponents=itself.opponents if itself else frozenset(),
     )
 

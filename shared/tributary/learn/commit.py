@@ -19,7 +19,7 @@ def commit(database: Database, proposal: Proposal, reading: Reading, bench: Benc
     row = rows.document(database.value(statement("learn", "commit"), {"plan": Jsonb(_document(proposal, reading, bench, plan))}))
     if row["committed"]:
         return row
-    return Refused(serving=row["serving"], changed=row["changed"], fresh=row["fresh"])
+    return Refused(changed=row["changed"], fresh=row["fresh"])
 
 
 def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) -> dict[str, object]:
@@ -36,6 +36,7 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "policy_version": reading.policy.version,
         "space_id": proposal.space_id,
         "embedding": proposal.embedding,
+        **ahead_of(proposal),
         "content_hash": proposal.content_hash.hex(),
         "subject_key": proposal.subject_key,
         "terms": list(proposal.terms),
@@ -64,6 +65,13 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "caught": proposal.screening.quarantined,
         "receipts": [one.document() for one in proposal.citations],
     }
+
+
+def ahead_of(proposal: Proposal) -> dict[str, object]:
+    """Returns the lesson's vector in the space that the tribe builds, as the schema takes it."""
+    if proposal.ahead is None:
+        return {}
+    return {"also_space_id": proposal.ahead.space_id, "also_embedding": proposal.ahead.embedding}
 
 
 def _reasons(proposal: Proposal, plan: Plan) -> tuple[str, ...]:

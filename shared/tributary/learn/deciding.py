@@ -16,15 +16,15 @@ from tributary.core.lesson import Draft
 from tributary.core.normal import content_hash, subject_key, text_hash
 from tributary.core.outcome import Plan, plan_outcome
 from tributary.core.policy import Policy
-from tributary.core.ports import Embedder, Judge, Screen, Vector
+from tributary.core.ports import Judge, Screen
 from tributary.core.terms import terms_of
 from tributary.learn.admit import embedded_text, screened_fields
 from tributary.learn.candidates import read_candidates
-from tributary.learn.commit import commit
+from tributary.learn.commit import ahead_of, commit
 from tributary.learn.deadline import Deadline
 from tributary.learn.judging import Bench
 from tributary.learn.proposal import Proposal, Reading, Refused, Stored
-from tributary.spaces import Profiles, as_text
+from tributary.spaces import Placed, Profiles
 from tributary.store import Database, rows
 from tributary.telemetry import Event, log
 
@@ -43,7 +43,6 @@ class Decider:
     """Decides lessons one by one. Every model call is made outside any transaction; the commit is one call under the gate."""
 
     database: Database
-    embedder: Embedder
     judge: Judge
     screen: Screen
     profiles: Profiles
@@ -59,10 +58,10 @@ class Decider:
         lesson_id: UUID | None = None,
         stored: Stored | None = None,
         contests: UUID | None = None,
-        vector: Vector | None = None,
+        placed: Placed | None = None,
         finding: ScreenFinding | None = None,
     ) -> Proposal:
-        """Screens and embeds a draft. `vector` is its embedding and `finding` the screen's, where these were made before.
+        """Screens and embeds a draft. `placed` is its embedding and `finding` the screen's, where these were made before.
 
         Raises ModelFailed when the embedder fails; a screen that fails holds the lesson back.
         """
@@ -79,15 +78,16 @@ class Decider:
             text_hash=text_hash(draft, secret=profile.secret),
             subject_key=subject_key(draft.subject),
             terms=terms_of(text),
-            space_id=profile.space_id,
-            embedding=as_text(self.embed([draft])[0] if vector is None else vector),
+            placed=placed or profile.placed([text])[0],
+            ahead=self.profiles.ahead(profile, text),
             screening=finding or self.screened(draft),
             stored=stored,
             contests=contests,
         )
 
-    def embed(self, drafts: Sequence[Draft]) -> list[Vector]:
-        return self.embedder.embed([embedded_text(one) for one in drafts])
+    def embed(self, tribe_id: UUID, drafts: Sequence[Draft]) -> list[Placed]:
+        """Returns the drafts' embeddings where the tribe serves from, in order; raises ModelFailed."""
+        return self.profiles.get(tribe_id).placed([embedded_text(one) for one in drafts])
 
     def screened(self, draft: Draft) -> ScreenFinding:
         """Returns the screen's finding; a screen that cannot run, for whatever reason, must not let anything through."""
@@ -107,6 +107,11 @@ class Decider:
         for replans in range(REPLANS):
             # all of it anew after a refusal: one event may change what speaks against several candidates. Verdicts are kept
             reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
+            if reading is None:
+                proposal = self._moved(proposal)
+                continue
+            if self.profiles.unaware_of(proposal.principal.tribe_id, reading.building):
+                proposal = self._ahead(proposal)
             bench.force(_forced(proposal, reading))
             replace(proposal.principal, role=reading.role).require(Role.WRITER)
             plan = _held_back(proposal, reading) or self._plan(proposal, reading, bench, deadline)
@@ -115,24 +120,30 @@ class Decider:
                 _log_committed(outcome, candidates=len(reading.candidates), replans=replans)
                 return outcome
             log.event(Event.LEARN_REPLANNED, changed=outcome.changed, fresh=outcome.fresh, tick=reading.tick)
-            self._check_serving(proposal, outcome)
         raise Overloaded
 
     def keep(self, proposal: Proposal) -> rows.Document:
         """Keeps a lesson as pending (or quarantined) without comparing it with anything."""
         plan = _held_back(proposal, _UNREAD) or Plan(outcome=Outcome.PENDING, reason="kept to be judged soon, as was asked")
         bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
-        outcome = commit(self.database, proposal, _UNREAD, bench, plan)
-        if isinstance(outcome, Refused):
-            self._check_serving(proposal, outcome)
-            raise Overloaded
-        _log_committed(outcome, candidates=0, replans=0)
-        return outcome
+        for _ in range(REPLANS):  # refused only when the tribe began to serve from another space just now
+            outcome = commit(self.database, proposal, _UNREAD, bench, plan)
+            if not isinstance(outcome, Refused):
+                _log_committed(outcome, candidates=0, replans=0)
+                return outcome
+            proposal = self._moved(proposal)
+        raise Overloaded
 
-    def _check_serving(self, proposal: Proposal, refused: Refused) -> None:
-        if not refused.serving:
-            self.profiles.forget(proposal.principal.tribe_id)
-            raise Overloaded("the tribe began to serve from another embedding space; try again")
+    def _moved(self, proposal: Proposal) -> Proposal:
+        """Returns the proposal embedded where the tribe serves from by now; raises what `propose` raises."""
+        self.profiles.forget(proposal.principal.tribe_id)
+        profile = self.profiles.get(proposal.principal.tribe_id)
+        return self._ahead(replace(proposal, placed=profile.placed([embedded_text(proposal.draft)])[0]))
+
+    def _ahead(self, proposal: Proposal) -> Proposal:
+        """Returns the proposal embedded in the space that the tribe builds by now, too."""
+        profile = self.profiles.get(proposal.principal.tribe_id)
+        return replace(proposal, ahead=self.profiles.ahead(profile, embedded_text(proposal.draft)))
 
     def _plan(self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline) -> Plan:
         contested = None if proposal.contests is None else reading.candidates.get(proposal.contests)
@@ -167,6 +178,7 @@ def index_of(proposal: Proposal) -> dict[str, object]:
         "lesson": {"lesson_id": str(proposal.lesson_id)},
         "space_id": proposal.space_id,
         "embedding": proposal.embedding,
+        **ahead_of(proposal),
         "terms": list(proposal.terms),
     }
 

@@ -20,12 +20,12 @@ from tributary.core.ids import Prefix, show
 from tributary.core.lesson import CounterClaim, Draft, Lesson, Status
 from tributary.core.limits import BATCH_LESSONS, check_draft
 from tributary.core.normal import exact_text
-from tributary.core.ports import Vector
 from tributary.learn.admit import content_of, draft_of
 from tributary.learn.deadline import Deadline
 from tributary.learn.deciding import RELEASED, Decider, index_of
 from tributary.learn.proposal import Stored
 from tributary.learn.replies import learned, reinforced
+from tributary.spaces import Placed
 from tributary.store import Database, rows, statement
 from tributary.telemetry import Event, log
 
@@ -215,13 +215,13 @@ class Learner:
         *,
         deadline: Deadline,
         wait: bool,
-        vector: Vector | None = None,
+        placed: Placed | None = None,
     ) -> Learned:
         admitted = door.admitted
         if admitted.replay is not None:
             log.event(Event.LEARN_REPLAYED)
             return learned(admitted.replay)
-        proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, vector=vector)
+        proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, placed=placed)
         proposal = replace(proposal, citations=door.citations)
         if not wait or deadline.passed:
             return learned(self.decider.keep(proposal))
@@ -231,14 +231,14 @@ class Learner:
         self, principal: Principal, drafts: Sequence[Draft], key: str | None, deadline: Deadline, wait: bool
     ) -> Iterator[Attempt]:
         doors = list(self._doors(principal, drafts, key))
-        vectors = self._vectors(drafts, doors)
+        placed = self._placed(principal, drafts, doors)
         gone: Unavailable | None = None
         for number, (draft, door) in enumerate(zip(drafts, doors, strict=True)):
             if gone is not None or isinstance(door, TributaryError):
                 yield gone or cast(TributaryError, door)
                 continue
             try:
-                yield self._admitted(principal, draft, door, deadline=deadline, wait=wait, vector=vectors.get(number))
+                yield self._admitted(principal, draft, door, deadline=deadline, wait=wait, placed=placed.get(number))
             except Unavailable as error:  # each of the others would wait for the database as long, and in vain
                 gone = error
                 yield error
@@ -257,11 +257,14 @@ class Learner:
             except TributaryError as error:
                 yield error
 
-    def _vectors(self, drafts: Sequence[Draft], doors: Sequence[_Door | TributaryError]) -> dict[int, Vector]:
+    def _placed(
+        self, principal: Principal, drafts: Sequence[Draft], doors: Sequence[_Door | TributaryError]
+    ) -> dict[int, Placed]:
         """Embeds in one call what was let in and is new; without it each is embedded, or fails, on its own."""
         new = [number for number, door in enumerate(doors) if isinstance(door, _Door) and door.admitted.replay is None]
         try:
-            return dict(zip(new, self.decider.embed([drafts[number] for number in new]), strict=True)) if new else {}
+            placed = self.decider.embed(principal.tribe_id, [drafts[number] for number in new]) if new else []
+            return dict(zip(new, placed, strict=True))
         except TributaryError:
             return {}
 

@@ -14,6 +14,7 @@ from tributary.core.history import Citation
 from tributary.core.lesson import Draft, Status
 from tributary.core.outcome import Asked, Candidate
 from tributary.core.policy import Policy
+from tributary.spaces import Placed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """All of a learn that does not depend on what the tribe believes. `embedding` is pgvector's text form.
+    """All of a learn that does not depend on what the tribe believes. `placed` is its embedding where the tribe serves from.
 
     `principal` is the lesson's author, with the role that the outcome is derived for.
     """
@@ -69,9 +70,10 @@ class Proposal:
     text_hash: bytes
     subject_key: str | None
     terms: tuple[str, ...]
-    space_id: int
-    embedding: str
+    placed: Placed
     screening: ScreenFinding
+    ahead: Placed | None = None
+    """Its embedding in the space that the tribe builds, where it builds one and this process can embed in it."""
     stored: Stored | None = None
     """None when the lesson is new."""
     contests: UUID | None = None
@@ -79,6 +81,14 @@ class Proposal:
     citations: tuple[Citation, ...] = ()
     """The receipts that the writer cited."""
     replans: int = 0
+
+    @property
+    def space_id(self) -> int:
+        return self.placed.space_id
+
+    @property
+    def embedding(self) -> str:
+        return self.placed.embedding
 
     @property
     def asked(self) -> Asked:
@@ -106,10 +116,10 @@ class Proposal:
 class Refused:
     """Nothing was written: something that the plan depends on was committed after its reading.
 
-    `changed` candidates (or what speaks against them) stand otherwise, `fresh` lessons would have been candidates.
+    `changed` candidates (or what speaks against them) stand otherwise, `fresh` lessons would have been candidates. With neither,
+    the writer's role, the policy or the space that the tribe serves from is another by now.
     """
 
-    serving: bool
     changed: int
     fresh: int
 
@@ -128,4 +138,6 @@ class Reading:
     rare: tuple[str, ...]
     farthest: float | None
     candidates: Mapping[UUID, Candidate]
+    building: int | None = None
+    """The space that the tribe builds beside the one that it serves from."""
     opponents: frozenset[UUID] = frozenset()

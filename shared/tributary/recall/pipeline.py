@@ -12,7 +12,7 @@ from tributary.core.coverage import Observed, coverage_of
 from tributary.core.errors import ModelFailed
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Kind, Lesson
-from tributary.core.ports import Embedder
+from tributary.core.ports import Embedder, SpaceDefinition
 from tributary.core.ranking import DIGITS, OVERTAKING, VERSION, WEAK_MARGIN, Ranked, Ranking
 from tributary.core.receipt import UNDECIDED, Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, Question, Recalled, Require
@@ -40,12 +40,15 @@ class Outcome:
     paths: tuple[SearchPath, ...]
 
 
+class _Moved(Exception):
+    """The tribe serves from another space than it was known to."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recaller:
     """Answers questions from what the tribe believes, or believed."""
 
     database: Reading
-    embedder: Embedder
     profiles: Profiles
     signer: Signer
     now: Now = utc_now
@@ -62,10 +65,19 @@ class Recaller:
         """
         principal.require(Role.READER)
         question.check()
+        try:
+            return self._recalled(principal, question, moved=False)
+        except _Moved:
+            self.profiles.forget(principal.tribe_id)
+            return self._recalled(principal, question, moved=True)
+
+    def _recalled(self, principal: Principal, question: Question, *, moved: bool) -> Recalled:
+        """Answers from the space that the tribe is known to serve from; raises _Moved when it has `moved` on since."""
         watch = Stopwatch()
         profile = self.profiles.get(principal.tribe_id)
+        space = profile.embedder.space
         with watch.stage("embed"):
-            embedding = self._embed(question)
+            embedding = self._embed(principal, profile.embedder, question)
         asked = Asked.of(
             principal.tribe_id,
             question,
@@ -75,8 +87,10 @@ class Recaller:
             exact_limit=self.exact_limit,
             budget_ms=self.scan_budget_ms,
         )
-        floor = self.embedder.space.floor
+        floor = space.floor
         outcome = self.answer(asked, floor=floor, watch=watch)
+        if embedding is not None and outcome.found.path is None and not moved:
+            raise _Moved
         if not outcome.ranking.ranked and outcome.found.path is SearchPath.VECTOR_HNSW:
             # an index may pass over what is near: only when each lesson was compared can it be said that there is none
             again = self.answer(replace(asked, exact_limit=EVERYTHING), floor=floor, watch=watch)
@@ -89,7 +103,7 @@ class Recaller:
             else:
                 open_questions = undecided(found, nearer=1 - (floor - WEAK_MARGIN))
                 lessons = {}
-        receipt = self._receipt(principal, question, outcome, watch, undecided=open_questions)
+        receipt = self._receipt(principal, question, outcome, watch, space=space, undecided=open_questions)
         log.event(
             Event.RECALLED,
             receipt=show(Prefix.RECEIPT, receipt.receipt_id),
@@ -101,10 +115,12 @@ class Recaller:
         )
         return Recalled(hits=tuple(_hit(one, lessons) for one in ranked), receipt=receipt)
 
-    def _embed(self, question: Question) -> str | None:
+    def _embed(self, principal: Principal, embedder: Embedder, question: Question) -> str | None:
         try:
-            return as_text(self.embedder.embed([question.query])[0])
+            return as_text(embedder.embed([question.query])[0])
         except ModelFailed as error:
+            # without a vector it would not be seen that the tribe serves from elsewhere
+            self.profiles.forget(principal.tribe_id)
             if question.require is Require.VECTOR:
                 raise
             log.event(Event.RECALL_DEGRADED, level=log.WARNING, error=error, cause="embedder_failed")
@@ -123,7 +139,14 @@ class Recaller:
             asked = replace(asked, pool=min(WIDER * asked.pool, LARGEST_POOL))
 
     def _receipt(
-        self, principal: Principal, question: Question, outcome: Outcome, watch: Stopwatch, *, undecided: int
+        self,
+        principal: Principal,
+        question: Question,
+        outcome: Outcome,
+        watch: Stopwatch,
+        *,
+        space: SpaceDefinition,
+        undecided: int,
     ) -> Receipt:
         found, ranking = outcome.found, outcome.ranking
         header = found.header
@@ -153,8 +176,8 @@ class Recaller:
                 query_digest=query_digest(question.query),
                 filters=question.filters(),
                 paths=(*outcome.paths, SearchPath.TERMS, SearchPath.SUBJECT),
-                space=self.embedder.space.name if found.path is not None else None,
-                floor=self.embedder.space.floor,
+                space=space.name if found.path is not None else None,
+                floor=space.floor,
                 considered=found.considered,
                 excluded=tuple(excluded),
                 hits=tuple(_scored(one) for one in ranking.ranked),

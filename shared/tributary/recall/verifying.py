@@ -104,13 +104,16 @@ class Verifier:
 
     def _replay(self, said: Said) -> Verification:
         recaller = self.recaller
-        profile = recaller.profiles.get(said.tribe_id)
-        embedder = recaller.embedder
         with_vectors = any(path in said.paths for path in (SearchPath.VECTOR_EXACT, SearchPath.VECTOR_HNSW))
-        if with_vectors and embedder.space.name != said.space:
+        profile = recaller.profiles.get(said.tribe_id)
+        if with_vectors and profile.embedder.space.name != said.space:
+            recaller.profiles.forget(said.tribe_id)  # it may have been made since the tribe went on to another space
+            profile = recaller.profiles.get(said.tribe_id)
+        space = profile.embedder.space
+        if with_vectors and space.name != said.space:
             return Verification.of(causes=[Doubt.SPACE_RETIRED])
         try:
-            embedding = as_text(embedder.embed([said.question.query])[0]) if with_vectors else None
+            embedding = as_text(profile.embedder.embed([said.question.query])[0]) if with_vectors else None
         except ModelFailed:
             return Verification.of(causes=[Doubt.EMBEDDER_FAILED])
         asked = replace(
@@ -126,7 +129,7 @@ class Verifier:
             moment=(said.tick, said.at),
         )
         looked, terms_whole = self._look(asked, said)
-        weights = max(TOLERANCE, embedder.space.weights_apart)
+        weights = max(TOLERANCE, space.weights_apart)
         differences, doubts = compare(
             said.hits, looked, said.question, Bounds(weights=weights, with_vectors=with_vectors, terms_whole=terms_whole)
         )

@@ -17,12 +17,24 @@ from psycopg.rows import dict_row
 from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, agent_of, make_token, token_of
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import NotFound, WrongStanding
+from tributary.core.errors import BadSetting, NotFound, WrongStanding
 from tributary.core.ids import new_id
 from tributary.core.limits import check_name
-from tributary.core.ports import SpaceDefinition
-from tributary.spaces import build_index
-from tributary.store import Target, connect, failures, statement
+from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
+from tributary.spaces import (
+    NEXT,
+    Embedders,
+    Progress,
+    begin,
+    build_index,
+    definition,
+    drop,
+    fill,
+    space_named,
+    spaces_of,
+    switch,
+)
+from tributary.store import Database, Target, connect, failures, statement
 from tributary.store.migrate import migrate, migration_sql
 
 
@@ -49,15 +61,21 @@ class Operator:
         *,
         owner: Target,
         login: Target,
-        space: SpaceDefinition,
+        database: Database,
+        embedders: Embedders,
+        exact_limit: int,
         now: Now = utc_now,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
-        """`owner` acts as the owner role; `login` is the user that migrates; `space` is what new tribes serve from."""
+        """`owner` acts as the owner role; `login` is the user that migrates; `database` is for what is done in
+        many small steps, as the owner too; the first of `embedders` gives the space that new tribes serve from.
+        """
         self._target = owner
         self._on_close = on_close
         self._login = login
-        self._space = space
+        self._database = database
+        self._embedders = embedders
+        self._exact_limit = exact_limit
         self._now = now
         self._open: psycopg.Connection | None = None
 
@@ -78,19 +96,9 @@ class Operator:
             if row is None:
                 raise WrongStanding(f"there is a tribe named '{name}' already")
             tribe = _tribe(row)
-            space = self._space
-            connection.execute(
-                statement("spaces", "ensure"),
-                {
-                    "name": space.name,
-                    "model": space.model,
-                    "pooling": space.pooling,
-                    "windowing": space.windowing,
-                    "quantisation": space.quantisation,
-                    "dimension": space.dimension,
-                },
-            )
-            connection.execute(statement("spaces", "serve_from"), {"tribe_id": tribe.tribe_id, "name": space.name})
+            made = connection.execute(statement("spaces", "ensure"), definition(self._embedders.first.space)).fetchone()
+            space_id = cast(tuple[int], made)[0]
+            connection.execute(statement("spaces", "serve_from"), {"tribe_id": tribe.tribe_id, "space_id": space_id})
             token = self._new_agent(connection, tribe, curator, Role.CURATOR, days)
         return NewTribe(tribe=tribe, token=token)
 
@@ -164,15 +172,61 @@ class Operator:
     def build_index(self, tribe: str) -> bool:
         """Gives the tribe its own vector index if it has outgrown exact search; tells whether it has one now."""
         with self._connection() as connection:
-            row = connection.execute(statement("access", "tribe"), {"name": tribe}).fetchone()
-            if row is None:
-                raise NotFound(f"there is no tribe named '{tribe}'")
-            return build_index(connection, _tribe(row).tribe_id)
+            return build_index(connection, self._tribe(connection, tribe).tribe_id, exact_limit=self._exact_limit)
+
+    def spaces(self, tribe: str) -> tuple[TribeSpace, ...]:
+        """Returns the embedding spaces of a tribe, in the order of their numbers."""
+        with self._connection() as connection:
+            return spaces_of(connection, self._tribe(connection, tribe).tribe_id)
+
+    def create_space(self, tribe: str) -> TribeSpace:
+        """Has a tribe build the space of the embedder that is to follow; learn fills it from now on where it can.
+
+        Raises BadSetting when no second embedder is set up, and WrongStanding when the tribe has its space otherwise.
+        """
+        space = self._embedders.following.space
+        with self._connection() as connection:
+            found = self._tribe(connection, tribe)
+            begin(connection, found.tribe_id, space)
+            return space_named(connection, found.tribe_id, space.name)
+
+    def build_space(self, tribe: str, name: str | None = None, *, progress: Progress = lambda _made, _left: None) -> SpaceBuilt:
+        """Embeds what lacks a vector in a space, then gives it its index if it needs one. Safe to kill and to repeat.
+
+        `name` is the space's name or number, the one that is being built when None; a retired one is being built from then on.
+        Raises NotFound, WrongStanding for a space that is being dropped or while another one is built, BadSetting when no
+        embedder here gives it, ModelFailed.
+        """
+        with self._connection() as connection:
+            found = self._tribe(connection, tribe)
+            space = space_named(connection, found.tribe_id, name)
+            embedder = self._embedders.giving(space.name)
+            if embedder is None:
+                raise BadSetting(f"{NEXT}: no embedder set up here gives the space '{space.name}'; set it to the one that does")
+            if space.state is not SpaceState.SERVING:
+                begin(connection, found.tribe_id, embedder.space)  # learn fills it from now on, so that it can catch up
+            made, left = fill(self._database, embedder, found.tribe_id, space.number, progress=progress)
+            indexed = build_index(connection, found.tribe_id, exact_limit=self._exact_limit, space_id=space.number)
+        return SpaceBuilt(space=space.name, made=made, left=left, indexed=indexed)
+
+    def switch_space(self, tribe: str, name: str | None = None, *, exact: bool = False) -> SpaceSwitched:
+        """Has a tribe serve from another of its spaces, in one tick (`spaces.switch`)."""
+        with self._connection() as connection:
+            found = self._tribe(connection, tribe)
+            space = space_named(connection, found.tribe_id, name)
+            return switch(connection, found.tribe_id, space, exact_limit=self._exact_limit, exact=exact)
+
+    def drop_space(self, tribe: str, name: str) -> SpaceDropped:
+        """Removes a space from a tribe, never the one that it serves from (`spaces.drop`)."""
+        with self._connection() as connection:
+            found = self._tribe(connection, tribe)
+            return drop(connection, found.tribe_id, space_named(connection, found.tribe_id, name))
 
     def close(self) -> None:
         if self._open is not None:
             self._open.close()
             self._open = None
+        self._database.close()
         self._on_close()
 
     def __enter__(self) -> Self:

@@ -85,6 +85,11 @@ class Settings(BaseSettings):
     )
     embedder_model: str | None = Field(default=None, description="Model id or folder for sentence-transformers.")
     embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one embedding.")
+    next_embedder: Literal["minilm", "sentence-transformers", "hash"] | None = Field(
+        default=None, description="The embedder that tribes are to serve from next, while their new spaces are built."
+    )
+    next_embedder_model: str | None = Field(default=None, description="Its model id or folder, for sentence-transformers.")
+    next_embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one of its embeddings.")
     exact_limit: int = Field(default=10_000, ge=0, le=10_000_000, description="Lessons up to which a tribe is searched exactly.")
     scan_budget_ms: int = Field(
         default=2000,

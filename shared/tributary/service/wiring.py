@@ -21,8 +21,8 @@ from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statis
 from tributary.service.databases import READER_TIMEOUT_S, Databases
 from tributary.service.memory import Memory
 from tributary.service.settings import Settings
-from tributary.spaces import Profiles
-from tributary.store import OWNER, RUNTIME, Target
+from tributary.spaces import FIRST, NEXT, Choice, Embedders, Profiles
+from tributary.store import OWNER, RUNTIME, Database, Reading, Target
 
 if TYPE_CHECKING:
     from tributary.service.operator import Operator
@@ -36,6 +36,7 @@ class Adapters:
     """Models to use instead of those that the settings name; for evals and tests that must steer one."""
 
     embedder: Embedder | None = None
+    next_embedder: Embedder | None = None
     judge: Judge | None = None
     screen: Screen | None = None
     now: Now = utc_now
@@ -51,15 +52,14 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     server = _Server(settings)
     databases = Databases.of(server.target, server.replica, limit=settings.connections)
     database = databases.writer
-    embedder = given.embedder or _embedder(settings)
-    profiles = Profiles(databases.current, embedder)
+    embedders = _embedders(settings, given, databases.current)
+    profiles = Profiles(databases.current, embedders)
     signer = Signer(databases.current)
     screen = given.screen or _screen()
     pace = Pace(writes_per_minute=settings.writes_per_minute, writes_per_day=settings.writes_per_day)
     admission = Admission(database=database, pace=pace, now=given.now)
     decider = Decider(
         database=database,
-        embedder=embedder,
         judge=given.judge or _judge(),
         screen=screen,
         profiles=profiles,
@@ -68,7 +68,6 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     learner = Learner(database=database, admission=admission, decider=decider, cite=partial(citations, signer), now=given.now)
     recaller = Recaller(
         database=databases.reading,
-        embedder=embedder,
         profiles=profiles,
         signer=signer,
         now=given.now,
@@ -100,10 +99,10 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
             replica=databases.replica,
             reading=databases.reading,
             recaller=recaller,
-            embedder=embedder,
+            embedder=embedders.first,
             exact_limit=settings.exact_limit,
         ),
-        warm_up=_warm_up(embedder),
+        warm_up=_warm_up(embedders.first),
         on_close=server.leave,
     )
 
@@ -114,10 +113,13 @@ def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Op
 
     given = adapters or Adapters()
     server = _Server(settings)
+    database = Database(server.owner, limit=1)
     return Operator(
         owner=server.owner,
         login=server.login,
-        space=(given.embedder or _embedder(settings)).space,
+        database=database,
+        embedders=_embedders(settings, given, database),
+        exact_limit=settings.exact_limit,
         now=given.now,
         on_close=server.leave,
     )
@@ -182,20 +184,37 @@ def _join(settings: Settings) -> EmbeddedPostgres:
     return server
 
 
-def _embedder(settings: Settings) -> Embedder:
-    if settings.embedder == "minilm":
+def _embedders(settings: Settings, given: Adapters, database: Reading) -> Embedders:
+    """Returns the embedders that the settings, or a test, set up. None is loaded yet; raises BadSetting."""
+    first = given.embedder or _embedder(
+        FIRST, settings.embedder, model=settings.embedder_model, threads=settings.embedder_threads
+    )
+    following = given.next_embedder
+    if following is None and settings.next_embedder is not None:
+        following = _embedder(
+            NEXT, settings.next_embedder, model=settings.next_embedder_model, threads=settings.next_embedder_threads
+        )
+    elif settings.next_embedder_model is not None:
+        raise BadSetting(f"{NEXT}_MODEL: is set without {NEXT}; set both")
+    return Embedders(
+        database,
+        Choice(value=settings.embedder, embedder=first),
+        None if following is None else Choice(value=settings.next_embedder or "given", embedder=following),
+    )
+
+
+def _embedder(variable: str, chosen: str, *, model: str | None, threads: int) -> Embedder:
+    if chosen == "minilm":
         from tributary.models.embedders import MiniLmEmbedder
 
-        return MiniLmEmbedder(threads=settings.embedder_threads)
-    if settings.embedder == "sentence-transformers":
+        return MiniLmEmbedder(threads=threads)
+    if chosen == "sentence-transformers":
         from tributary.models.embedders import SentenceTransformersEmbedder
 
-        if settings.embedder_model is None:
-            raise BadSetting(
-                "TRIBUTARY_EMBEDDER_MODEL: must name a model or folder when TRIBUTARY_EMBEDDER=sentence-transformers"
-            )
-        return SentenceTransformersEmbedder(model=settings.embedder_model)
-    raise BadSetting("TRIBUTARY_EMBEDDER: 'hash' is for tests only; use minilm or sentence-transformers")
+        if model is None:
+            raise BadSetting(f"{variable}_MODEL: must name a model or folder when {variable}=sentence-transformers")
+        return SentenceTransformersEmbedder(model=model)
+    raise BadSetting(f"{variable}: 'hash' is for tests only; use minilm or sentence-transformers")
 
 
 def _judge() -> Judge:

@@ -1,7 +1,37 @@
-"""Embedding spaces: which one a tribe serves from, and its own index once it has outgrown exact search."""
+"""Embedding spaces: which one a tribe serves from and which it builds, the check for drift, and a tribe's own indexes."""
 
-from tributary.spaces.index import EXACT_LIMIT, build_index, index_fresh
+from tributary.spaces.fill import MISSES, Progress, fill, missing_in, pages, put, vectors_of
+from tributary.spaces.index import EXACT_LIMIT, build_index, drop_index, index_fresh
 from tributary.spaces.profile import Profiles, TribeProfile
-from tributary.spaces.vectors import as_text
+from tributary.spaces.registry import FIRST, NEXT, Choice, Embedders
+from tributary.spaces.standing import begin, definition, drop, space_named, spaces_of, switch
+from tributary.spaces.vectors import Placed, as_text, embedded_text
 
-__all__ = ["EXACT_LIMIT", "Profiles", "TribeProfile", "as_text", "build_index", "index_fresh"]
+__all__ = [
+    "EXACT_LIMIT",
+    "FIRST",
+    "MISSES",
+    "NEXT",
+    "Choice",
+    "Embedders",
+    "Placed",
+    "Profiles",
+    "Progress",
+    "TribeProfile",
+    "as_text",
+    "begin",
+    "build_index",
+    "definition",
+    "drop",
+    "drop_index",
+    "embedded_text",
+    "fill",
+    "index_fresh",
+    "missing_in",
+    "pages",
+    "put",
+    "space_named",
+    "spaces_of",
+    "switch",
+    "vectors_of",
+]

@@ -26,15 +26,17 @@ def index_fresh(database: Database, tribe_id: UUID, *, most: int = BATCH) -> int
     return cast(int, database.value(statement("spaces", "index_fresh"), {"tribe_id": tribe_id, "limit": most}))
 
 
-def build_index(connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT) -> bool:
+def build_index(
+    connection: psycopg.Connection, tribe_id: UUID, *, exact_limit: int = EXACT_LIMIT, space_id: int | None = None
+) -> bool:
     """Builds the tribe's indexes CONCURRENTLY when it has outgrown exact search, and tells whether believed lessons have one now.
 
-    One index is over believed lessons, another, for reads as of the past, over those that were believed once. `connection` acts
-    as the owner, autocommits, and goes straight to the server. Learn and recall go on meanwhile; an index that an earlier,
-    interrupted build left invalid is dropped and built again.
+    One index is over believed lessons, another, for reads as of the past, over those that were believed once; both are of one of
+    its spaces, of the one that it serves from when none is named. `connection` acts as the owner, autocommits, and goes straight
+    to the server. Learn and recall go on meanwhile; an index that an earlier, interrupted build left invalid is dropped and
+    built again.
     """
-    states = connection.cursor(row_factory=class_row(_State)).execute(statement("spaces", "index_state"), {"tribe_id": tribe_id})
-    found = states.fetchall()
+    found = _states(connection, tribe_id, space_id)
     if not found:
         raise NotFound("the tribe serves from no embedding space")
     of_believed, _ = (_build(connection, tribe_id, one, exact_limit) for one in found)
@@ -51,6 +53,18 @@ class _State:
     vectors: int
     name: str
     valid: bool | None
+
+
+def drop_index(connection: psycopg.Connection, tribe_id: UUID, space_id: int) -> None:
+    """Removes the tribe's indexes in a space, if it has any, while others go on. `connection` is as for `build_index`."""
+    for one in _states(connection, tribe_id, space_id):
+        connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier("tributary", one.name)))
+
+
+def _states(connection: psycopg.Connection, tribe_id: UUID, space_id: int | None) -> list[_State]:
+    """Returns the two indexes that a tribe may have in a space, that of believed lessons first; none without such a space."""
+    parameters = {"tribe_id": tribe_id, "space_id": space_id}
+    return connection.cursor(row_factory=class_row(_State)).execute(statement("spaces", "index_state"), parameters).fetchall()
 
 
 def _build(connection: psycopg.Connection, tribe_id: UUID, state: _State, exact_limit: int) -> bool:

@@ -21,6 +21,8 @@ class Event(StrEnum):
     CURATED = "curate.committed"
     GARDEN_SWEPT = "garden.swept"
     GARDEN_FAILED = "garden.failed"
+    SPACE_REFUSED = "space.refused"
+    SPACE_PASSED_OVER = "space.passed_over"
     RECALLED = "recall.answered"
     RECALL_DEGRADED = "recall.degraded"
     JUDGE_UNAVAILABLE = "judge.unavailable"

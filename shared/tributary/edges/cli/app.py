@@ -21,6 +21,7 @@ from tributary.edges.cli import (
     schema,
     screening,
     serving,
+    spaces,
     stats,
     tribes,
 )
@@ -131,6 +132,7 @@ app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)
 app.add_typer(tribes.app, name="tribe")
 app.add_typer(agents.app, name="agent")
+app.add_typer(spaces.app, name="space")
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
 app.command("probe")(probing.probe)

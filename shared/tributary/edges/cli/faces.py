@@ -8,6 +8,7 @@ from uuid import UUID
 
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.garden import GardenReport
+from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceSwitched, TribeSpace
 from tributary.core.status import Observation, Status
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
@@ -40,6 +41,16 @@ class OperatorFace(Protocol):
     def has_curator(self, tribe: str) -> bool: ...
 
     def build_index(self, tribe: str) -> bool: ...
+
+    def spaces(self, tribe: str) -> Sequence[TribeSpace]: ...
+
+    def create_space(self, tribe: str) -> TribeSpace: ...
+
+    def build_space(self, tribe: str, name: str | None = None, *, progress: Callable[[int, int], None]) -> SpaceBuilt: ...
+
+    def switch_space(self, tribe: str, name: str | None = None, *, exact: bool = False) -> SpaceSwitched: ...
+
+    def drop_space(self, tribe: str, name: str) -> SpaceDropped: ...
 
 
 class ServedMemory(MemoryFace, Protocol):

@@ -37,14 +37,6 @@ SELECT e.retired, e.evicted FROM tributary.garden_end_v1(
 -- Records the evictions that were refused, each once a day.
 SELECT tributary.garden_refuse_v1(%(tribe_id)s, %(audits)s, %(lessons)s, %(codes)s, %(now)s)
 
--- name: unembedded
--- Lessons without a vector where the tribe serves from.
-SELECT tributary.garden_unembedded_v1(%(tribe_id)s, %(space_id)s, %(after)s, %(limit)s)
-
--- name: embed
--- Gives lessons their vectors.
-SELECT tributary.garden_embed_v1(%(tribe_id)s, %(space_id)s, %(lessons)s, %(vectors)s)
-
 -- name: prune
 -- Forgets, or only counts, what is old enough.
 SELECT tributary.garden_prune_v1(

@@ -11,6 +11,7 @@
 --          ├─ review                           what a golden set might learn from (15_curation.sql)
 --          ├─ pace, tribe_day                  how fast an agent and how much a tribe writes (15_curation.sql)
 --          └─ tribe_space ── space             where its vectors live (spaces are global)
+--                              └─ space_reference   what its first embedder made of a few sentences (45_spaces.sql)
 --   signing_key, schema_requirement            global
 --
 -- Lock order: the gate (the tribe's row) first, then lesson, lesson_vector, counters. Nothing else is locked before the gate.
@@ -77,12 +78,14 @@ CREATE TABLE tributary.space (
 CREATE TABLE tributary.tribe_space (
     tribe_id  uuid NOT NULL REFERENCES tributary.tribe,
     space_id  integer NOT NULL REFERENCES tributary.space,
-    state     text NOT NULL CHECK (state IN ('building', 'serving', 'retired')),
+    state     text NOT NULL CHECK (state IN ('building', 'serving', 'retired', 'dropping')),
     vectors   bigint NOT NULL DEFAULT 0 CHECK (vectors >= 0), -- of believed lessons
     past      bigint NOT NULL DEFAULT 0 CHECK (past >= 0), -- of lessons that were believed once
+    complete_tick  bigint, -- every lesson that needed a vector by then has one here; NULL until that was found once
     PRIMARY KEY (tribe_id, space_id)
 ) WITH (fillfactor = 25);
 CREATE UNIQUE INDEX tribe_space_serving ON tributary.tribe_space (tribe_id) WHERE state = 'serving';
+CREATE UNIQUE INDEX tribe_space_building ON tributary.tribe_space (tribe_id) WHERE state = 'building';
 
 CREATE TABLE tributary.lesson (
     tribe_id          uuid NOT NULL,

@@ -281,7 +281,7 @@ $$;
 
 -- Up to how many lessons of a scope are compared one by one rather than sought by the index, among p_vectors for p_limit results: a scan
 -- of the index has to pass over p_vectors / scope lessons for each result, so it costs as much where scope = sqrt(c * p_limit * p_vectors).
--- c and the least are measured (docs/decisions/0010).
+-- c and the least are measured (docs/decisions/0012).
 CREATE FUNCTION tributary.narrow_limit_v1(p_vectors bigint, p_limit integer) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT greatest(2000, sqrt(6.0 * p_limit * p_vectors))::bigint $$;
 

@@ -89,6 +89,7 @@ BEGIN
                      WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.revoked_at IS NULL),
             'admitted_as', (SELECT l.admitted_as FROM lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = p_also[1]),
             'serving', path IS NOT NULL,
+            'building', (SELECT s.space_id FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.state = 'building'),
             'rare', coalesce(held || unheld, '{}'),
             'farthest', CASE WHEN cardinality(near.lesson_ids) >= p_near THEN near.distances[p_near] END,
             'candidates', candidates_v1(p_tribe, found_ids, p_agent, p_space, vector))
@@ -247,7 +248,7 @@ $$;
 --   actor_id, needs     who asks, and the role that this needs; absent when a worker settles
 --   stands              the status that the stored lesson must still have; absent when it is new
 --   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
--- Returns {committed: true, reply, lesson} or, having written nothing and spent no tick, {committed: false, serving, changed, fresh}: then
+-- Returns {committed: true, reply, lesson} or, having written nothing and spent no tick, {committed: false, changed, fresh}: then
 -- everything is to be read again.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -284,7 +285,7 @@ BEGIN
     END IF;
     IF NOT serving OR NOT unconditional AND (
            changed + fresh > 0 OR role <> p ->> 'role' OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
-        RETURN jsonb_build_object('committed', false, 'serving', serving, 'changed', changed, 'fresh', fresh);
+        RETURN jsonb_build_object('committed', false, 'changed', changed, 'fresh', fresh);
     END IF;
     RETURN learn_apply_v1(p || jsonb_build_object('role', role), opened.clock, opened.clock_at);
 END

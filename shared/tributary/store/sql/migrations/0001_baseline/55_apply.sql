@@ -205,7 +205,7 @@ BEGIN
 END
 $$;
 
--- What a lesson is found by from a tick on: its vector, its terms, and what it can be filtered by. One that was pending before it was held
+-- What a lesson is found by from a tick on: its vectors, its terms, and what it can be filtered by. One that was pending before it was held
 -- back has them already.
 CREATE FUNCTION tributary.index_lesson_v1(p jsonb, p_active boolean, p_tick bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = tributary, public, pg_temp AS $$
@@ -213,11 +213,14 @@ DECLARE
     tribe uuid := p ->> 'tribe_id';
     new_id uuid := p #>> '{lesson,lesson_id}';
 BEGIN
-    IF p ->> 'embedding' IS NOT NULL THEN
-        INSERT INTO lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)
-        VALUES (tribe, (p ->> 'space_id')::integer, new_id, p_active, (p ->> 'embedding')::halfvec)
-        ON CONFLICT DO NOTHING;
-    END IF;
+    -- in the space that the tribe serves from and in the one that it builds, if it still has them
+    INSERT INTO lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)
+    SELECT tribe, s.space_id, new_id, p_active, e.embedding::halfvec
+    FROM (VALUES ((p ->> 'space_id')::integer, p ->> 'embedding'),
+                 ((p ->> 'also_space_id')::integer, p ->> 'also_embedding')) AS e(space_id, embedding)
+    JOIN tribe_space s ON s.tribe_id = tribe AND s.space_id = e.space_id AND s.state <> 'dropping'
+    WHERE e.embedding IS NOT NULL
+    ON CONFLICT DO NOTHING;
     INSERT INTO lesson_facet (tribe_id, facet, lesson_id)
     SELECT DISTINCT tribe, f.facet, l.lesson_id FROM lesson l, unnest(facets_v1(l)) AS f(facet)
     WHERE l.tribe_id = tribe AND l.lesson_id = new_id

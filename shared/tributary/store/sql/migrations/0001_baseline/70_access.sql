@@ -28,14 +28,16 @@ BEGIN
 END
 $$;
 
--- What does not change while a process runs (the commit checks the serving space again): the key of the tribe's content
--- hashes, the space it serves from, and the oldest code that may serve it.
+-- What seldom changes while a process runs (recall and commit check the serving space again): the key of the tribe's content
+-- hashes, the space it serves from, the one that it builds, if any, and the oldest code that may serve it.
 CREATE FUNCTION tributary.tribe_profile_v1(p_tribe uuid) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT json_build_object('secret', encode(t.secret, 'hex'), 'space_id', s.space_id, 'space', s.name,
+                             'building_id', bs.space_id, 'building', bs.name,
                              'oldest_code', (SELECT oldest_code FROM schema_requirement))
     FROM tribe t
     LEFT JOIN (tribe_space ts JOIN space s USING (space_id)) ON ts.tribe_id = t.tribe_id AND ts.state = 'serving'
+    LEFT JOIN (tribe_space bts JOIN space bs USING (space_id)) ON bts.tribe_id = t.tribe_id AND bts.state = 'building'
     WHERE t.tribe_id = p_tribe
 $$;
 

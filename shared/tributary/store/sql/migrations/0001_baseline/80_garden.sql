@@ -32,9 +32,13 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
             WHERE d.tribe_id = p_tribe AND d.unjudged AND l.status = 'active'),
         'space_id', s.space_id,
         'unembedded', coalesce(n.active, 0) - s.vectors + (
-            SELECT count(*) FROM lesson l WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed') AND NOT EXISTS (
-                SELECT FROM lesson_vector v
-                WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.lesson_id = l.lesson_id)),
+            SELECT count(*) FROM lesson l
+            WHERE l.tribe_id = p_tribe AND (l.status IN ('pending', 'disputed') OR l.rejected_as IS NOT NULL) AND l.status <> 'erased'
+              AND NOT EXISTS (SELECT FROM lesson_vector v
+                              WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.lesson_id = l.lesson_id)),
+        'building', (
+            SELECT json_build_object('space_id', ts.space_id, 'name', n.name, 'missing', space_left_v1(p_tribe, ts.space_id))
+            FROM tribe_space ts JOIN space n USING (space_id) WHERE ts.tribe_id = p_tribe AND ts.state = 'building'),
         'outgrown', s.vectors > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id)
                  OR s.past > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id, true),
         'unindexed', CASE WHEN has_index_v1(p_tribe, s.space_id) THEN (
@@ -301,42 +305,6 @@ RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributar
         ON CONFLICT (tribe_id, detail, ((at AT TIME ZONE 'UTC')::date)) WHERE action = 'evict' DO NOTHING
         RETURNING audit_id)
     SELECT count(*) FROM recorded
-$$;
-
--- Lessons without a vector in a space, by id: [lesson_row]. A page begins after p_after.
-CREATE FUNCTION tributary.garden_unembedded_v1(p_tribe uuid, p_space integer, p_after uuid, p_limit integer) RETURNS json
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
-    SELECT coalesce(json_agg(row_to_json(n) ORDER BY n.lesson_id), '[]')
-    FROM lesson_rows_v1(p_tribe, ARRAY(
-        SELECT l.lesson_id FROM lesson l
-        WHERE l.tribe_id = p_tribe AND l.status IN ('active', 'pending', 'disputed') AND (p_after IS NULL OR l.lesson_id > p_after)
-          AND NOT EXISTS (SELECT FROM lesson_vector v
-                          WHERE v.tribe_id = p_tribe AND v.space_id = p_space AND v.lesson_id = l.lesson_id)
-        ORDER BY l.lesson_id LIMIT p_limit), latest_v1()) n
-$$;
-
--- Gives lessons their vectors in the serving space and returns how many. No gate: no belief changes. The space's counter is locked first
--- and a lesson that is being changed is passed over, so that nobody waits for somebody who waits for this. A change of status locks the
--- row as a change of key does, whether or not belief changes, since `believed` is generated from it: KEY SHARE keeps an erasure out.
-CREATE FUNCTION tributary.garden_embed_v1(p_tribe uuid, p_space integer, p_lessons uuid[], p_vectors text[]) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
-DECLARE
-    made bigint;
-BEGIN
-    PERFORM FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.space_id = p_space AND s.state = 'serving' FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
-        RETURN 0;
-    END IF;
-    INSERT INTO lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)
-    SELECT p_tribe, p_space, l.lesson_id, l.believed, e.vector::halfvec
-    FROM unnest(p_lessons, p_vectors) AS e(lesson_id, vector)
-    JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = e.lesson_id
-    WHERE l.status IN ('active', 'pending', 'disputed')
-    FOR KEY SHARE OF l SKIP LOCKED
-    ON CONFLICT DO NOTHING;
-    GET DIAGNOSTICS made = ROW_COUNT;
-    RETURN made;
-END
 $$;
 
 -- What is old enough to be forgotten; p_limit rows of each table at most. With p_delete it is.
