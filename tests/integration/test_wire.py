@@ -55,6 +55,7 @@ def test_a_learn_takes_at_most_three_round_trips_and_a_recall_one(relayed: tuple
     relay.spoken.clear()
     tribal.memory.history.changes(tribal.curator)
     assert relay.spoken.round_trips == 1
+    relay.spoken.clear()
     tribal.memory.usage.flush()
     assert relay.spoken.round_trips == 1, "however many reads were counted"
 
