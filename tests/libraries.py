@@ -37,7 +37,7 @@ class Numbered:
         self.space = SPACE
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        return [self.vectors[int(text.rsplit("#", 1)[1]) % len(self.vectors)].tolist() for text in texts]
+        return [self.vectors[int(text.rpartition("#")[2]) if "#" in text else len(text)].tolist() for text in texts]
 
 
 def unit(rng: np.random.Generator, count: int, around: np.ndarray[Any, Any] | None = None, noise: float = 1.0) -> Any:
@@ -127,6 +127,36 @@ def end(tribal: Tribal, every: int) -> int:
             (before + 1, tribal.tribe_id, every, tribal.tribe_id, before + 1),
         )
     return before
+
+
+def replace_lesson(tribal: Tribal, old: UUID) -> UUID:
+    """Has a lesson replaced by another one with the very same vector, in one tick, and returns the new one's id."""
+    with psycopg.connect(tribal.url, autocommit=True) as connection, connection.transaction():
+        row = connection.execute(
+            "SELECT tick, at, gen_random_uuid() FROM tributary.advance_v1(%s)", (tribal.tribe_id,)
+        ).fetchone()
+        assert row is not None
+        tick, at, new = row
+        connection.execute(
+            "INSERT INTO tributary.lesson (tribe_id, lesson_id, agent_id, kind, status, text, situation, source_how,"
+            " confidence, content_hash, learned_tick, learned_at)"
+            " SELECT tribe_id, %s, agent_id, kind, 'pending', text, situation, source_how, confidence, sha256(%s::text::bytea),"
+            " %s, %s FROM tributary.lesson WHERE tribe_id = %s AND lesson_id = %s",
+            (new, str(new), tick, at, tribal.tribe_id, old),
+        )
+        connection.execute(
+            "INSERT INTO tributary.lesson_vector (tribe_id, space_id, lesson_id, believed, embedding)"
+            " SELECT tribe_id, space_id, %s, false, embedding FROM tributary.lesson_vector"
+            " WHERE tribe_id = %s AND lesson_id = %s",
+            (new, tribal.tribe_id, old),
+        )
+        for status, lesson, what in (("retired", old, "deactivated"), ("active", new, "activated")):
+            connection.execute(
+                f"UPDATE tributary.lesson SET status = %s, {what}_tick = %s, {what}_at = %s"
+                " WHERE tribe_id = %s AND lesson_id = %s".encode(),
+                (status, tick, at, tribal.tribe_id, lesson),
+            )
+    return UUID(str(new))
 
 
 FILTERS: dict[str, dict[str, Any]] = {

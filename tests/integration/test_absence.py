@@ -46,7 +46,7 @@ def test_what_the_index_passed_over_is_found_before_absence_is_claimed(library: 
     similarities = [hit.similarity for hit in wanted.receipt.hits]
     embedder_of(library).space = replace(SPACE, floor=min(one for one in similarities if one is not None) - 1e-6)
     with psycopg.connect(library.tribal.url, autocommit=True) as connection:
-        row = connection.execute("SELECT pg_get_functiondef('tributary.graph_v1'::regproc)").fetchone()
+        row = connection.execute("SELECT pg_get_functiondef('tributary.graph_query_v1'::regproc)").fetchone()
         assert row is not None
         ascending = "<=> $1::halfvec(%1$s) LIMIT $2"
         assert ascending in str(row[0])

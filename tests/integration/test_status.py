@@ -218,14 +218,15 @@ def test_with_an_embedder_that_fails_words_still_find_something(database_url: st
 # -- what cannot be told
 
 
-def test_with_the_database_away_all_of_it_is_unreachable_and_what_needs_none_is_told(tribal: Tribal) -> None:
+def test_with_the_database_away_all_of_it_is_unreachable(tribal: Tribal) -> None:
     nowhere = Settings.model_validate({"TRIBUTARY_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"})
     with open_memory(nowhere, adapters=tribal.adapters) as memory:
         found = memory.status(tribal.curator)
     unknown = {one.check: one.cause for one in found.observations if one.state is State.UNKNOWN}
     assert unknown.pop("last_gardening") is Unseen.NOT_RECORDED
     assert set(unknown.values()) == {Unseen.UNREACHABLE}
-    assert [one.check for one in found.observations if one.state is State.OK] == ["embedder"]
+    assert unknown["embedder"] is Unseen.UNREACHABLE, "it is compared with the references of its space before its first use"
+    assert [one.check for one in found.observations if one.state is State.OK] == []
     assert not found.usable
 
 

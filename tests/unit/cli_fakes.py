@@ -53,6 +53,9 @@ class FakeOperator:
             raise self.failure
         self.migrated += 1
 
+    def rotate_signing_key(self) -> str:
+        return "k2"
+
     def migration_sql(self) -> str:
         return "CREATE TABLE tribe ();\n-- ünïcode\n"
 

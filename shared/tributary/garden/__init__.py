@@ -1,6 +1,7 @@
 """garden: what time, room and missing models left to do, rule by rule, in bounded runs."""
 
+from tributary.garden.index import FEWEST, OUTGROWN
 from tributary.garden.pipeline import BUDGET_S, Gardener
 from tributary.garden.visit import Keeping
 
-__all__ = ["BUDGET_S", "Gardener", "Keeping"]
+__all__ = ["BUDGET_S", "FEWEST", "OUTGROWN", "Gardener", "Keeping"]

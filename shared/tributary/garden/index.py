@@ -6,6 +6,9 @@ from tributary.garden.visit import GATE_LESSONS, Tally, Visit
 from tributary.spaces import index_fresh
 
 OUTGROWN = "needs_an_index"
+FEWEST = 100
+"""Vectors that wait before the index is extended. What waits is compared one by one, so fewer cost next to nothing; and a lesson
+that is soon replaced, and replaced again, never comes into the graph, where what it leaves until VACUUM hides its neighbours."""
 
 
 def index(visit: Visit, tally: Tally) -> None:
@@ -15,7 +18,7 @@ def index(visit: Visit, tally: Tally) -> None:
     """
     if visit.survey.outgrown:
         tally.leave(1, OUTGROWN)
-    waiting = visit.survey.unindexed
+    waiting = visit.survey.unindexed if visit.survey.unindexed >= FEWEST else 0
     if visit.dry_run:
         tally.did("indexed", waiting)
         return

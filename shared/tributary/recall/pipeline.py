@@ -9,7 +9,7 @@ from uuid import UUID
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.coverage import Observed, coverage_of
-from tributary.core.errors import ModelFailed
+from tributary.core.errors import BadSetting, ModelFailed
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Kind, Lesson
 from tributary.core.ports import Embedder, SpaceDefinition
@@ -19,7 +19,7 @@ from tributary.core.requests import Hit, Question, Recalled, Require
 from tributary.recall.search import EVERYTHING, Asked, Search, rank_pool, search, undecided, whole_lessons
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
-from tributary.spaces import EXACT_LIMIT, Profiles, as_text
+from tributary.spaces import EXACT_LIMIT, Profiles, TribeProfile, as_text
 from tributary.store import Reading
 from tributary.telemetry import Event, log
 
@@ -43,6 +43,10 @@ class Outcome:
 class _Moved(Exception):
     """The tribe serves from another space than it was known to."""
 
+    def __init__(self, *, by_replica: bool) -> None:
+        self.by_replica = by_replica
+        super().__init__()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recaller:
@@ -65,16 +69,21 @@ class Recaller:
         """
         principal.require(Role.READER)
         question.check()
+        known = self.profiles.get(principal.tribe_id)
         try:
-            return self._recalled(principal, question, moved=False)
-        except _Moved:
+            return self._recalled(principal, question, known, moved=False)
+        except _Moved as moved:
             self.profiles.forget(principal.tribe_id)
-            return self._recalled(principal, question, moved=True)
+            try:
+                known = self.profiles.get(principal.tribe_id)
+            except BadSetting:
+                if not moved.by_replica:  # it has not heard of a switch yet, and the writer, who has, is away
+                    raise
+            return self._recalled(principal, question, known, moved=True)
 
-    def _recalled(self, principal: Principal, question: Question, *, moved: bool) -> Recalled:
+    def _recalled(self, principal: Principal, question: Question, profile: TribeProfile, *, moved: bool) -> Recalled:
         """Answers from the space that the tribe is known to serve from; raises _Moved when it has `moved` on since."""
         watch = Stopwatch()
-        profile = self.profiles.get(principal.tribe_id)
         space = profile.embedder.space
         with watch.stage("embed"):
             embedding = self._embed(principal, profile.embedder, question)
@@ -90,7 +99,7 @@ class Recaller:
         floor = space.floor
         outcome = self.answer(asked, floor=floor, watch=watch)
         if embedding is not None and outcome.found.path is None and not moved:
-            raise _Moved
+            raise _Moved(by_replica=outcome.found.answer.replica)
         if not outcome.ranking.ranked and outcome.found.path is SearchPath.VECTOR_HNSW:
             # an index may pass over what is near: only when each lesson was compared can it be said that there is none
             again = self.answer(replace(asked, exact_limit=EVERYTHING), floor=floor, watch=watch)

@@ -8,7 +8,7 @@ from typing import LiteralString
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
-from tributary.core.errors import ModelFailed, NotMigrated, Overloaded, TributaryError, Unavailable
+from tributary.core.errors import BadSetting, ModelFailed, NotMigrated, Overloaded, TributaryError, Unavailable
 from tributary.core.ports import Embedder
 from tributary.core.receipt import SearchPath
 from tributary.core.requests import Question
@@ -86,8 +86,10 @@ class Prober:
         rule = f"turns a text into {self.embedder.space.dimension} numbers"
         try:
             (vector,) = self.embedder.embed([QUERY])
-        except ModelFailed as error:
+        except (ModelFailed, BadSetting) as error:
             return Observation.of(About.PROCESS, "embedder", error.code, ok=False, rule=rule)
+        except Unavailable:  # before its first use it is compared with the references of its space
+            return Observation.unknown(About.PROCESS, "embedder", Unseen.UNREACHABLE, rule)
         return Observation.of(About.PROCESS, "embedder", len(vector), ok=len(vector) == self.embedder.space.dimension, rule=rule)
 
     def _recall(self, tribe_id: UUID, asked: _Asked) -> tuple[tuple[SearchPath, ...], Observation]:

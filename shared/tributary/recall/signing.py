@@ -6,7 +6,8 @@ import hashlib
 import hmac
 import json
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -33,12 +34,18 @@ def _plain(value: object) -> object:
     return value
 
 
-class Signer:
-    """Signs with the newest key, read once a process, and knows receipts by any key that there is."""
+REREAD_S = 60.0
+"""After so long the newest key is looked for again: a rotation reaches every process."""
 
-    def __init__(self, database: Reading) -> None:
+
+class Signer:
+    """Signs with the newest key, and knows receipts by any key that there is."""
+
+    def __init__(self, database: Reading, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database
+        self._clock = clock
         self._key: tuple[str, bytes] | None = None
+        self._read_at = 0.0
         self._known: dict[str, bytes] = {}
         self._lock = threading.Lock()
 
@@ -75,9 +82,10 @@ class Signer:
 
     def _newest(self) -> tuple[str, bytes]:
         with self._lock:
-            if self._key is None:
+            if self._key is None or self._clock() - self._read_at > REREAD_S:
                 found = self._database.rows(statement("recall", "signing_key"), {})
                 if not found:
                     raise NotMigrated("the database holds no key to sign receipts with; run 'tributary migrate'")
                 self._key = cast(tuple[str, bytes], found[0])
+                self._read_at = self._clock()
             return self._key

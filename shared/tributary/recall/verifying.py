@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -94,7 +95,7 @@ class Verifier:
             raise InvalidRequest("receipt", "is of another tribe")
         if said.query_digest is None:
             return Verification.of(causes=[Doubt.LISTING])
-        if said.query_digest != query_digest(query):
+        if not hmac.compare_digest(said.query_digest, query_digest(query)):
             return Verification.of(
                 differences=[Difference(aspect=Aspect.QUERY, said=said.query_digest, found=query_digest(query))]
             )

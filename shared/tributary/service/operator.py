@@ -174,6 +174,17 @@ class Operator:
         with self._connection() as connection:
             return build_index(connection, self._tribe(connection, tribe).tribe_id, exact_limit=self._exact_limit)
 
+    def rotate_signing_key(self) -> str:
+        """Makes the key that receipts are signed with from now on, and returns its id. Older receipts can still be verified.
+
+        Running processes take it within `recall.signing.REREAD_S` seconds.
+        """
+        with self._transaction() as connection:
+            connection.execute(statement("access", "lock_signing_keys"))
+            connection.execute(statement("access", "retire_signing_keys"))
+            made = connection.execute(statement("access", "create_signing_key"), {"secret": secrets.token_bytes(32)}).fetchone()
+        return str(cast(tuple[object, ...], made)[0])
+
     def spaces(self, tribe: str) -> tuple[TribeSpace, ...]:
         """Returns the embedding spaces of a tribe, in the order of their numbers."""
         with self._connection() as connection:

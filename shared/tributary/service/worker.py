@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from tributary.core.errors import TributaryError
-from tributary.garden import BUDGET_S
+from tributary.garden import BUDGET_S, OUTGROWN
 from tributary.service.memory import Memory
 from tributary.telemetry import Event, log
 
@@ -18,9 +19,17 @@ Round = Callable[[Memory, threading.Event], None]
 
 
 @contextmanager
-def tending(memory: Memory, *, settle_every_s: float = SETTLE_EVERY_S, garden_every_s: float) -> Iterator[None]:
+def tending(
+    memory: Memory,
+    *,
+    settle_every_s: float = SETTLE_EVERY_S,
+    garden_every_s: float,
+    build_index: Callable[[str], object] = lambda _tribe: None,
+) -> Iterator[None]:
     """Settles, hands over counts and gardens until the block ends; `garden_every_s` 0 never gardens.
 
+    `build_index` is called with the name of a tribe that the gardener found to have outgrown exact search: that takes the
+    owner's rights.
     Each beat has a thread of its own: a long run of the gardener keeps no pending lesson waiting. A failing round is logged and
     tried again with the next one.
     """
@@ -28,7 +37,7 @@ def tending(memory: Memory, *, settle_every_s: float = SETTLE_EVERY_S, garden_ev
         beats.enter_context(settling(memory, every_s=settle_every_s))
         beats.enter_context(_beat("counting", memory, COUNT_EVERY_S, lambda memory, _: memory.usage.flush()))
         if garden_every_s:
-            beats.enter_context(_beat("gardening", memory, garden_every_s, _garden))
+            beats.enter_context(_beat("gardening", memory, garden_every_s, partial(_garden, build_index)))
         yield
 
 
@@ -48,9 +57,12 @@ def _settle(memory: Memory, _stop: threading.Event) -> None:
         log.event(Event.SETTLE_FAILED, level=log.ERROR, error=error, code="internal")
 
 
-def _garden(memory: Memory, stop: threading.Event) -> None:
+def _garden(build_index: Callable[[str], object], memory: Memory, stop: threading.Event) -> None:
     try:
-        memory.gardener.run_all(budget_s=BUDGET_S, stopped=stop.is_set)
+        report = memory.gardener.run_all(budget_s=BUDGET_S, stopped=stop.is_set)
+        for tribe in report.tribes:
+            if any(OUTGROWN in rule.refused for rule in tribe.rules) and not stop.is_set():
+                build_index(tribe.name)
     except TributaryError as error:
         log.event(Event.GARDEN_FAILED, level=log.WARNING, error=error, code=error.code)
     except Exception as error:

@@ -79,11 +79,19 @@ class _Real:
     def open_memory(self, settings: Settings) -> Iterator[ServedMemory]:
         """Opens the memory with the worker that settles its pending lessons and gardens: here no queue and no schedule does."""
         from tributary.contract.limits import CHANGES_WAIT_S
-        from tributary.service import open_memory, tending
+        from tributary.service import open_memory, open_operator, tending
 
         if settings.changes_wait_s is None:  # here a held request costs a thread that waits, and no Lambda
             settings = settings.model_copy(update={"changes_wait_s": CHANGES_WAIT_S})
-        with open_memory(settings) as memory, tending(memory, garden_every_s=settings.garden_every_s):
+
+        def build_index(tribe: str) -> None:
+            with open_operator(settings) as operator:
+                operator.build_index(tribe)
+
+        with (
+            open_memory(settings) as memory,
+            tending(memory, garden_every_s=settings.garden_every_s, build_index=build_index),
+        ):
             yield memory
 
     @contextmanager

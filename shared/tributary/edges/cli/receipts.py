@@ -1,4 +1,4 @@
-"""`tributary verify`: whether a receipt says what the tribe believed."""
+"""`tributary verify` and `rotate-signing-key`: whether a receipt says what the tribe believed, and what it is signed with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tributary.edges.cli.doors import session
+from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.exits import DISAGREES
 from tributary.edges.cli.options import AsJson
 
@@ -66,6 +66,22 @@ def verify(
     output.result(reply.model_dump(mode="json"), list(_lines(reply)))
     if reply.verdict != "agrees":
         raise typer.Exit(DISAGREES)
+
+
+def rotate_signing_key(context: typer.Context, as_json: AsJson = False) -> None:
+    """Have receipts signed with a new key from now on. Those that were signed before can still be verified.
+
+    Running servers take it within a minute.
+
+    \b
+    Example: tributary rotate-signing-key
+    """
+    from tributary.edges.cli.words import shown
+
+    doors, output = session(context, as_json=as_json)
+    with operator_of(doors) as operator:
+        key = operator.rotate_signing_key()
+    output.result({"key": key}, [f"Receipts are signed with the key {shown(key)} from now on."])
 
 
 def _lines(reply: Verified) -> Iterator[str]:

@@ -66,6 +66,19 @@ ORDER BY t.token_id DESC
 UPDATE tributary.token SET revoked_at = coalesce(revoked_at, clock_timestamp())
 WHERE tribe_id = %(tribe_id)s AND (agent_id = %(agent_id)s OR token_id = %(token_id)s)
 
+-- name: lock_signing_keys
+-- Operator: of two rotations at once, one waits.
+LOCK TABLE tributary.signing_key IN SHARE ROW EXCLUSIVE MODE
+
+-- name: retire_signing_keys
+-- Operator: what was signed by a retired key can still be verified.
+UPDATE tributary.signing_key SET retired_at = clock_timestamp() WHERE retired_at IS NULL
+
+-- name: create_signing_key
+-- Operator: the key that receipts are signed with from now on.
+INSERT INTO tributary.signing_key (key_id, secret)
+SELECT 'k' || (count(*) + 1), %(secret)s FROM tributary.signing_key RETURNING key_id
+
 -- name: has_curator
 -- Operator: whether a tribe has a curator who can act.
 SELECT tributary.has_curator_v1(%(tribe_id)s, %(now)s)
