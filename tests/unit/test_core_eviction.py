@@ -100,6 +100,17 @@ def test_applied_at_whichever_instants_it_comes_to_what_it_comes_to_once_at_the_
     assert applied_at(endings, beliefs, [*sorted(instants), LAST], capacity) == once
 
 
+def test_a_protection_that_ends_after_its_lesson_did_is_no_occasion_to_evict() -> None:
+    """Once the lapse is stamped, nobody knows of the protection any more: what is evicted must not depend on it."""
+    over = belief(1, confidence=0.9, valid_until=NOON + timedelta(hours=2), keep_until=NOON + timedelta(days=20))
+    fading = belief(2, kind=Kind.ENTITY_FACT, confidence=0.75)
+    kept = belief(3, confidence=0.0, confirmations=1, keep_until=NOON + timedelta(days=21))
+    until = NOON + timedelta(days=30)
+    whole = endings([over, fading, kept], capacity=1, since=NOON, until=until).ends
+    assert whole[0].lesson_id == over.lesson_id
+    assert endings([fading, kept], capacity=1, since=NOON, until=until).ends == whole[1:]
+
+
 @settings(max_examples=150, deadline=None)
 @given(beliefs=tribes(), capacity=st.integers(1, 6), done=st.integers(0, 9))
 def test_what_was_applied_in_part_goes_on_as_if_it_had_not_stopped(beliefs: list[Belief], capacity: int, done: int) -> None:

@@ -112,20 +112,11 @@ def endings(beliefs: Iterable[Belief], *, capacity: int | None, since: datetime,
     which any part of it can be applied alone: lowest first, and last those by which the instant is known.
     """
     walk = _Walk(list(beliefs), capacity)
-    for instant in _instants(walk.beliefs, since=min(since, until), until=until) if capacity is not None else ():
+    for instant in walk.instants(since=min(since, until), until=until) if capacity is not None else ():
         walk.go_to(instant)
         walk.evict(instant)
     walk.go_to(until)
     return Endings(ends=tuple(walk.ends), refused=walk.refused(until), next_at=walk.next_after(until))
-
-
-def _instants(beliefs: Sequence[Belief], *, since: datetime, until: datetime) -> list[datetime]:
-    """Returns when there may be too many lessons, or more that may go: at first, on an arrival, and when a protection ends.
-
-    A lapse is none of them. It makes room, and is forgotten once it is stamped: later walks must not miss it.
-    """
-    changes = {moment for one in beliefs for moment in (one.counted_at, one.free_at) if since < moment <= until}
-    return [since, *sorted(changes)]
 
 
 class _Walk:
@@ -135,10 +126,26 @@ class _Walk:
         self.beliefs = beliefs
         self.ends: list[End] = []
         self._capacity = capacity
-        self._lapses = sorted((lapse_of(one) for one in beliefs), key=lambda end: (end.at, end.lesson_id), reverse=True)
+        lapses = [lapse_of(one) for one in beliefs]
+        self._lapsed_at = {end.lesson_id: end.at for end in lapses}
+        self._lapses = sorted(lapses, key=lambda end: (end.at, end.lesson_id), reverse=True)
         self._arriving = sorted(beliefs, key=lambda one: one.activated_at, reverse=True)
         self._alive: dict[UUID, Belief] = {}
         self._gone: set[UUID] = set()
+
+    def instants(self, *, since: datetime, until: datetime) -> list[datetime]:
+        """Returns when there may be too many lessons, or more that may go: at first, on an arrival, and when a protection ends.
+
+        A lapse is none of them, and neither is what comes after it. It makes room, and is forgotten once it is stamped: later
+        walks must not miss it.
+        """
+        changes = {
+            moment
+            for one in self.beliefs
+            for moment in (one.counted_at, one.free_at)
+            if since < moment <= until and moment < self._lapsed_at[one.lesson_id]
+        }
+        return [since, *sorted(changes)]
 
     def go_to(self, instant: datetime) -> None:
         """Lets lessons arrive and lapse up to `instant`."""

@@ -68,7 +68,7 @@ WHERE tribe_id = %(tribe_id)s AND (agent_id = %(agent_id)s OR token_id = %(token
 
 -- name: lock_signing_keys
 -- Operator: of two rotations at once, one waits.
-LOCK TABLE tributary.signing_key IN SHARE ROW EXCLUSIVE MODE
+SELECT key_id FROM tributary.signing_key ORDER BY key_id FOR UPDATE
 
 -- name: retire_signing_keys
 -- Operator: what was signed by a retired key can still be verified.

@@ -35,7 +35,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
         coalesce(s.agents, 0),
         greatest(l.learned_at, c.last_at)
     FROM tributary.lesson l
-    JOIN tributary.agent a ON a.tribe_id = p_tribe AND a.agent_id = l.agent_id
+    LEFT JOIN tributary.agent a ON a.tribe_id = p_tribe AND a.agent_id = l.agent_id -- LEFT: left out where no name is asked for
     LEFT JOIN (
         SELECT f.lesson_id, count(*) AS agents, max(f.at) AS last_at FROM tributary.confirmation f
         WHERE f.tribe_id = p_tribe AND f.lesson_id = ANY (p_ids) AND f.tick <= p_tick GROUP BY f.lesson_id) c
