@@ -75,7 +75,8 @@ def check(found: Recalled, tribal: Tribal, *, tick: int, at: datetime, stale: bo
         """SELECT lesson_id, valid_from, CASE WHEN superseded_by IS NOT NULL AND deactivated_tick <= %s
                   THEN least(valid_until, deactivated_at) ELSE valid_until END AS valid_until
            FROM tributary.lesson WHERE tribe_id = %s AND activated_tick <= %s
-             AND (deactivated_tick IS NULL OR deactivated_tick > %s) AND status <> 'erased' AND rejected_as IS DISTINCT FROM 'injection'""",
+             AND (deactivated_tick IS NULL OR deactivated_tick > %s) AND status <> 'erased'
+             AND rejected_as IS DISTINCT FROM 'injection'""",
         tick,
         tribal.tribe_id,
         tick,
