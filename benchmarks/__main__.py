@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import embedding, handler_import, learn, models, recall, writers
+from benchmarks import embedding, handler_import, learn, models, narrowed, recall, writers
 from benchmarks.corpus import embed_material
 from benchmarks.figures import Measured
 from benchmarks.ground import open_ground
@@ -29,7 +29,7 @@ LESSONS = 200_000
 """Half of them in one large tribe."""
 FEWEST = 24_000
 """Half of them must be more than a tribe that is searched exactly."""
-IN_A_TOWN = ("recall", "learn")
+IN_A_TOWN = ("recall", "learn", "narrowed")
 """What needs a large tribe and many small ones."""
 ON_A_GROUND = (*IN_A_TOWN, "writers")
 NAMES = (*ON_A_GROUND, "import", "embedding", "judging")
@@ -82,6 +82,8 @@ def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Mea
                 found.append(recall.measure(town, progress))
             if "learn" in chosen:
                 found.append(learn.measure(ground, material, town.large, progress))
+            if "narrowed" in chosen:  # last, since it ends lessons
+                found.append(narrowed.measure(town, progress))
         if "writers" in chosen:
             found.append(writers.measure(ground, material, progress))
         return [*found, *alone], ground.server_version, ground.pgvector_version

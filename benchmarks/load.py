@@ -19,7 +19,7 @@ from tributary.core.ids import new_id
 from tributary.core.terms import terms_of
 
 PARTS = 100
-"""Each lesson is tagged with one of so many parts: a filter that lets one in a hundred through."""
+"""Each lesson is tagged with one of so many parts, a filter that lets one in a hundred through, and with one of two halves."""
 LESSON = (
     "tribe_id, lesson_id, agent_id, kind, status, text, situation, tags, source_how, source_ref, evidence, confidence,"
     " content_hash, learned_tick, learned_at, activated_tick, activated_at"
@@ -42,7 +42,7 @@ class _Load:
     def lessons(self) -> Iterator[tuple[object, ...]]:
         for tick, (row, lesson_id) in enumerate(zip(self.rows, self.ids, strict=True), self.first):
             digest = hashlib.sha256(self.corpus.texts[row].encode()).digest()
-            tags = json.dumps({"part": str(row % PARTS)})
+            tags = json.dumps({"part": str(row % PARTS), "half": str(row % 2)})
             said = ("gotcha", "active", self.corpus.texts[row], SITUATION, tags, "observed", "run:bench", "[]", 0.7)
             yield (self.tribe_id, lesson_id, self.agent_id, *said, digest, tick, self.at, tick, self.at)
 

@@ -16,6 +16,8 @@ from tributary.store import Database, statement
 EXACT_LIMIT = 10_000
 """Believed vectors up to which a tribe is scanned exactly: complete, and about as fast as an index there."""
 
+PAST_LIMIT = 2000
+"""Vectors of lessons that were believed once, up to which a tribe with an index compares them one by one."""
 MOST_MEMORY = 2 * 1024**3
 """Bytes that one build may take. A graph that outgrows them is built many times slower."""
 BATCH = 500
@@ -39,8 +41,11 @@ def build_index(
     found = _states(connection, tribe_id, space_id)
     if not found:
         raise NotFound("the tribe serves from no embedding space")
-    of_believed, _ = (_build(connection, tribe_id, one, exact_limit) for one in found)
-    return of_believed
+    believed, past = found
+    if not _build(connection, tribe_id, believed, exact_limit):
+        return False
+    _build(connection, tribe_id, past, min(exact_limit, PAST_LIMIT))
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)

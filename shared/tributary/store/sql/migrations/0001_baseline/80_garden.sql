@@ -40,7 +40,7 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
             SELECT json_build_object('space_id', ts.space_id, 'name', n.name, 'missing', space_left_v1(p_tribe, ts.space_id))
             FROM tribe_space ts JOIN space n USING (space_id) WHERE ts.tribe_id = p_tribe AND ts.state = 'building'),
         'outgrown', s.vectors > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id)
-                 OR s.past > p_exact_limit AND NOT has_index_v1(p_tribe, s.space_id, true),
+                 OR s.vectors > p_exact_limit AND s.past > least(p_exact_limit, 2000) AND NOT has_index_v1(p_tribe, s.space_id, true),
         'unindexed', CASE WHEN has_index_v1(p_tribe, s.space_id) THEN (
             SELECT count(*) FROM lesson_vector v
             WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.believed AND NOT v.indexed) ELSE 0 END
