@@ -15,7 +15,8 @@ from benchmarks.progress import Progress
 from benchmarks.recall import PLAIN, Call, Town, overheard, timed
 from benchmarks.recall import question as question_of
 from tributary.recall.search import EVERYTHING
-from tributary.store import Target, connect
+from tributary.store import Target as Where
+from tributary.store import connect
 
 QUERIES = 60
 ROUNDS = 4
@@ -150,7 +151,7 @@ def _throughput(town: Town, work: Callable[[psycopg.Connection, Call], None], ca
     until = time.perf_counter() + READING_S
 
     def read(number: int) -> None:
-        with connect(Target(url=town.ground.url)) as connection:
+        with connect(Where(url=town.ground.url)) as connection:
             while time.perf_counter() < until:
                 work(connection, calls[(number + done[number]) % len(calls)])
                 done[number] += 1
