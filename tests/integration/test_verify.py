@@ -119,6 +119,13 @@ def test_erased_lesson_is_named_as_erased(filled: Tribal) -> None:
     assert Doubt.LESSON_ERASED in result.causes
 
 
+def _deep(levels: int) -> Document:
+    found: Document = {}
+    for _ in range(levels):
+        found = {"a": found}
+    return found
+
+
 CHANGES: dict[str, Callable[[Document], object]] = {
     "its id": lambda receipt: receipt.update(id=show(Prefix.RECEIPT, UUID(int=1))),
     "its coverage": lambda receipt: receipt.update(coverage="approximate"),
@@ -130,6 +137,10 @@ CHANGES: dict[str, Callable[[Document], object]] = {
     "its signature": lambda receipt: receipt.update(signature="00" * 32),
     "no signature": lambda receipt: receipt.pop("signature"),
     "a key that is none": lambda receipt: receipt.update(key="k99"),
+    "a key that no database can hold": lambda receipt: receipt.update(key="k1\ud800"),
+    "a key with a NUL": lambda receipt: receipt.update(key="\x00"),
+    "a signature that is no text": lambda receipt: receipt.update(signature="\ud800"),
+    "a depth that nobody can read": lambda receipt: receipt.update(more=_deep(5000)),
     "a number that JSON has not": lambda receipt: receipt.update(floor=float("nan")),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -34,6 +35,7 @@ def _plain(value: object) -> object:
     return value
 
 
+_KEY_ID = re.compile(r"k[0-9]{1,9}", re.ASCII)
 REREAD_S = 60.0
 """After so long the newest key is looked for again: a rotation reaches every process."""
 
@@ -59,14 +61,14 @@ class Signer:
         """Tells whether this is a receipt as it was signed, by a key that is in use or was retired since."""
         unsigned = {name: value for name, value in document.items() if name != "signature"}
         key_id, signature = document.get("key"), document.get("signature")
-        if not isinstance(key_id, str) or not isinstance(signature, str):
+        if not isinstance(key_id, str) or not isinstance(signature, str) or _KEY_ID.fullmatch(key_id) is None:
             return False
         secret = self._named(key_id)
         if secret is None:
             return False
         try:
             expected = hmac.digest(secret, canonical(unsigned), hashlib.sha256).hex()
-        except (TypeError, ValueError):  # no JSON that a receipt could be
+        except (TypeError, ValueError, RecursionError):  # no JSON that a receipt could be
             return False
         return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
 
