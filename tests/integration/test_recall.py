@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
@@ -190,6 +191,34 @@ def test_the_future_is_refused(tribal: Tribal) -> None:
         with pytest.raises(InvalidRequest) as caught:
             tribal.recall("cache", as_of=moment)
         assert caught.value.field == "as_of"
+
+
+def test_an_instant_is_the_same_however_it_is_written_and_exact_to_the_microsecond(tribal: Tribal) -> None:
+    """The last tick at or before it: in any offset, in an hour that a clock shows twice, and at midnight."""
+    tick = tribal.learn(tribal.curator, "cache one").tick
+    (row,) = tribal.rows("SELECT clock_at FROM tributary.tribe WHERE tribe_id = %s", tribal.tribe_id)
+    at = row["clock_at"]
+    assert isinstance(at, datetime)
+    tribal.learn(tribal.curator, "cache two", situation="elsewhere")
+
+    def answered(moment: datetime) -> tuple[int, datetime]:
+        searched = tribal.recall("cache", as_of=moment).receipt.searched[0]
+        return searched.tick, searched.at
+
+    for zone in (UTC, timezone(timedelta(hours=14)), timezone(-timedelta(hours=9, minutes=30)), ZoneInfo("Europe/Berlin")):
+        assert answered(at.astimezone(zone)) == (tick, at)
+        assert answered((at - timedelta(microseconds=1)).astimezone(zone)) == (tick - 1, at - timedelta(microseconds=1))
+    twice = datetime(2025, 10, 26, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+    tribal.rows("UPDATE tributary.tribe SET created_at = '2025-01-01' WHERE tribe_id = %s", tribal.tribe_id)
+    tribal.rows(
+        "UPDATE tributary.lesson_event SET at = '2025-10-26T00:45:00Z' WHERE tribe_id = %s AND tick = %s", tribal.tribe_id, tick
+    )
+    assert [answered(one)[0] for one in (twice, twice.replace(fold=1))] == [tick - 1, tick]
+    tribal.rows(
+        "UPDATE tributary.lesson_event SET at = '2025-03-01T00:00:00Z' WHERE tribe_id = %s AND tick = %s", tribal.tribe_id, tick
+    )
+    midnight = datetime(2025, 3, 1, tzinfo=UTC)
+    assert [answered(one)[0] for one in (midnight, midnight - timedelta(microseconds=1))] == [tick, tick - 1]
 
 
 def test_an_instant_after_the_last_tick_is_marked_as_not_settled(tribal: Tribal) -> None:
