@@ -213,7 +213,7 @@ def _require_index(town: Town) -> None:
 
 def _ef_search(connection: psycopg.Connection) -> str:
     row = connection.execute(
-        "SELECT tributary.ef_search_v1(%s)",
+        "SELECT tributary.ef_search_v1(%s, max(vectors)) FROM tributary.tribe_space",
         (LIMIT,),
     ).fetchone()
     return "by default" if row is None else str(row[0])

@@ -219,9 +219,10 @@ LANGUAGE sql IMMUTABLE AS $$
         CASE WHEN p_narrows THEN 'AND in_scope_v1(l, $3)' END)
 $$;
 
--- Somewhat above the limit: a scan that runs out of candidates begins again.
-CREATE FUNCTION tributary.ef_search_v1(p_limit integer) RETURNS text
-LANGUAGE sql IMMUTABLE AS $$ SELECT least(1000, greatest(40, p_limit * 5 / 4))::text $$;
+-- How many candidates a scan keeps. Somewhat above the limit: one that runs out of them begins again. In a graph of a million, as many more
+-- as its islands need (docs/decisions/0012).
+CREATE FUNCTION tributary.ef_search_v1(p_limit integer, p_vectors bigint) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$ SELECT least(1000, greatest(40, p_limit * 5 / 4, least(400, p_vectors / 2500)))::text $$;
 
 -- The nearest in a tribe's own index, of those in scope.
 CREATE FUNCTION tributary.graph_v1(
@@ -235,7 +236,8 @@ AS $$
 DECLARE
     found tributary.near;
 BEGIN
-    PERFORM set_config('hnsw.ef_search', ef_search_v1(p_limit), true); -- until the function's end
+    PERFORM set_config('hnsw.ef_search', ef_search_v1(p_limit, CASE WHEN p_past THEN s.past ELSE s.vectors END), true)
+    FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.space_id = p_space; -- until the function's end
     EXECUTE graph_query_v1(p_tribe, p_space, vector_dims(p_vector), p_past, p_scope.filtered OR NOT p_scope.present)
     INTO found USING p_vector, p_limit, p_scope;
     RETURN found;

@@ -118,13 +118,13 @@ DECLARE
     query text;
     plan json;
 BEGIN
-    SELECT t.space_id, s.dimension, vector_path_v1(p_tribe, t.space_id, p_exact_limit) AS path INTO serving
+    SELECT t.space_id, t.vectors, s.dimension, vector_path_v1(p_tribe, t.space_id, p_exact_limit) AS path INTO serving
     FROM tribe_space t JOIN space s USING (space_id) WHERE t.tribe_id = p_tribe AND t.state = 'serving';
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
     IF serving.path = 'vector:hnsw' THEN
-        PERFORM set_config('hnsw.ef_search', ef_search_v1(p_pool), true);
+        PERFORM set_config('hnsw.ef_search', ef_search_v1(p_pool, serving.vectors), true);
         query := graph_query_v1(p_tribe, serving.space_id, serving.dimension, false, false);
     ELSE
         PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true); -- as exact_v1 runs
