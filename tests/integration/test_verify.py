@@ -166,10 +166,15 @@ def test_receipt_of_another_tribe_is_refused(filled: Tribal) -> None:
             verify(filled, receipt)
 
 
-def test_receipt_of_a_listing_cannot_be_checked(filled: Tribal) -> None:
-    listing = filled.memory.lessons(filled.curator).receipt
-    result = verify(filled, {**listing.document(), "signature": listing.signature})
-    assert (result.verdict, result.causes) == (Verdict.UNKNOWN, (Doubt.LISTING,))
+def test_receipt_of_a_listing_cannot_be_checked_whatever_it_lists(filled: Tribal) -> None:
+    for listing in (
+        filled.memory.lessons(filled.curator).receipt,
+        filled.memory.desk.decisions(filled.curator).receipt,
+        filled.memory.desk.agents(filled.curator).receipt,
+    ):
+        assert listing.hits
+        result = verify(filled, {**listing.document(), "signature": listing.signature})
+        assert (result.verdict, result.causes) == (Verdict.UNKNOWN, (Doubt.LISTING,))
 
 
 # -- what a forger with the key would be caught by

@@ -55,16 +55,17 @@ class Said:
         """Reads a receipt whose signature holds; raises InvalidRequest for one that this version cannot read."""
         try:
             (searched,) = receipt["searched"]
+            listing = receipt["query_digest"] is None  # what it lists may be no lessons
             return cls(
                 tribe_id=UUID(searched["tribe"]),
                 tick=int(searched["tick"]),
                 at=datetime.fromisoformat(searched["at"]),
                 query_digest=receipt["query_digest"],
-                question=_question(receipt["filters"], query) if receipt["query_digest"] is not None else Question(query=query),
+                question=Question(query=query) if listing else _question(receipt["filters"], query),
                 paths=tuple(map(SearchPath, receipt["paths"])),
                 space=receipt["space"],
                 floor=float(receipt["floor"] or 0.0),
-                hits=tuple(_hit(one) for one in receipt["hits"]),
+                hits=() if listing else tuple(_hit(one) for one in receipt["hits"]),
                 coverage=Coverage(receipt["coverage"]),
                 ranking=receipt["ranking"],
             )
