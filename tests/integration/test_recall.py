@@ -303,3 +303,15 @@ def test_every_role_may_recall(tribal: Tribal) -> None:
     assert tribal.memory.recall(reader, Question(query="cache")).hits == ()
     with pytest.raises(Forbidden):
         replace(reader, role=Role.READER).require(Role.WRITER)
+
+
+def test_the_instant_of_a_tick_is_no_future_where_the_process_is_behind_the_tribes_clock(tribal: Tribal) -> None:
+    learned = tribal.learn(tribal.curator, "cache flag")
+    assert learned.lesson is not None
+    assert learned.lesson.activated is not None
+    tribal.clock.advance(seconds=-30)
+    at = learned.lesson.activated.at
+    found = tribal.recall("cache flag", as_of=at)
+    assert ([hit.lesson.text for hit in found.hits], found.receipt.searched[0].tick) == (["cache flag"], learned.tick)
+    with pytest.raises(InvalidRequest):
+        tribal.recall("cache flag", as_of=at + timedelta(microseconds=1))
