@@ -168,8 +168,17 @@ BEGIN
 END
 $$;
 
+-- The status that a lesson had at a tick, by its last event up to then. Folded into its caller's plan, so without a SET clause.
+CREATE FUNCTION tributary.status_at_v1(p_tribe uuid, p_lesson uuid, p_tick bigint) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT e.status FROM tributary.lesson_event e
+    WHERE e.tribe_id = p_tribe AND e.lesson_id = p_lesson AND e.tick <= p_tick
+    ORDER BY e.tick DESC, e.seq DESC LIMIT 1
+$$;
+
 -- How many lessons that nothing was decided about at a tick (pending or disputed) bear on a question: as near as p_nearer, without a vector
 -- to tell by, or with a rare term of it. Asked when nothing believed was found: they are no answer, but they are not nothing.
+--   p_present   the tick was that of now a moment ago: only what happened since has to be undone
 CREATE FUNCTION tributary.undecided_v1(
     p_tribe uuid, p_space integer, p_vector text, p_terms text[], p_nearer double precision, p_cap integer, p_tick bigint,
     p_present boolean)
@@ -181,13 +190,15 @@ DECLARE
     rare text[] := ARRAY(SELECT t.term FROM term_holders_v1(p_tribe, p_terms, p_cap, p_tick) t
                          WHERE t.holders BETWEEN 1 AND p_cap);
     undecided uuid[] := CASE WHEN p_present THEN
-        ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed'))
+        ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status IN ('pending', 'disputed')
+              UNION
+              SELECT e.lesson_id FROM lesson_event e
+              WHERE e.tribe_id = p_tribe AND e.tick > p_tick AND status_at_v1(p_tribe, e.lesson_id, p_tick) IN ('pending', 'disputed'))
         ELSE
         ARRAY(SELECT o.lesson_id FROM (
                   SELECT DISTINCT e.lesson_id FROM lesson_event e
                   WHERE e.tribe_id = p_tribe AND e.status IN ('pending', 'disputed') AND e.tick <= p_tick) o
-              WHERE (SELECT e.status FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.lesson_id = o.lesson_id AND e.tick <= p_tick
-                     ORDER BY e.tick DESC, e.seq DESC LIMIT 1) IN ('pending', 'disputed')) END;
+              WHERE status_at_v1(p_tribe, o.lesson_id, p_tick) IN ('pending', 'disputed')) END;
 BEGIN
     RETURN (
         SELECT count(*) FROM lesson l
