@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
+from uuid import UUID
 
 import pytest
 
@@ -47,6 +48,26 @@ class Interrupted:
 def recall_while(tribal: Tribal, happening: Callable[[], object], question: Question) -> Recalled:
     recaller = tribal.memory.recaller
     return replace(recaller, database=Interrupted(tribal.memory.database, happening)).recall(tribal.curator, question)
+
+
+def ids(found: Recalled) -> list[UUID]:
+    return [hit.lesson.lesson_id for hit in found.hits]
+
+
+def test_a_lesson_that_is_erased_before_its_words_are_fetched_is_no_hit(database_url: str) -> None:
+    with open_tribal(database_url, judge=RuledJudge(all_unrelated)) as tribal:
+        query = "alpha beta gamma delta"
+        wanted = tribal.learn(tribal.curator, f"{query} and quite some other words beside", situation="elsewhere", confidence=0.9)
+        for word in ("alpha beta", "beta gamma", "gamma delta", "delta alpha"):
+            # nearer, and left out for its confidence: the lesson that is wanted does not come with all that it says at once
+            tribal.learn(tribal.curator, f"{query} {word}", situation=query, confidence=0.2)
+        assert wanted.lesson is not None
+        question = Question(query=query, limit=1, min_confidence=0.5)
+        assert ids(tribal.memory.recall(tribal.curator, question)) == [wanted.lesson.lesson_id]
+        erased = wanted.lesson.lesson_id
+        found = recall_while(tribal, lambda: tribal.memory.curate.erase(tribal.curator, erased), question)
+        assert found.hits == ()
+        assert found.receipt.searched[0].tick == 6, "the tick of the search that it was answered from"
 
 
 @pytest.mark.parametrize("ending", [Ending.ACCEPTED, Ending.REJECTED])

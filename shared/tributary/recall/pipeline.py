@@ -109,6 +109,8 @@ class Recaller:
             if ranked:
                 open_questions = 0
                 lessons = whole_lessons(found, [one.found.lesson.lesson_id for one in ranked])
+                if any(not lessons[one.found.lesson.lesson_id].text for one in ranked):  # erased since it was found
+                    return self._recalled(principal, question, profile, moved=moved)
             else:
                 open_questions = undecided(found, nearer=1 - (floor - WEAK_MARGIN))
                 lessons = {}
