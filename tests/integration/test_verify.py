@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import httpx
 import psycopg
 import pytest
 
@@ -21,6 +22,7 @@ from tributary.core.ids import Prefix, parse, show
 from tributary.core.lesson import How, Kind
 from tributary.core.requests import Recalled
 from tributary.core.verification import Aspect, Doubt, Verdict, Verification
+from tributary.edges.gateway import running
 from tributary.models.embedders import HashedEmbedder
 from tributary.recall.signing import Signer, canonical
 from tributary.spaces import build_index
@@ -317,3 +319,16 @@ def test_at_every_tick_of_a_random_history_the_receipts_agree(database_url: str)
 def test_a_reader_may_verify_and_an_unreadable_query_is_refused(filled: Tribal) -> None:
     with pytest.raises(InvalidRequest, match="query"):
         verify(filled, document(filled.recall(QUERY)), " ")
+
+
+def test_the_receipt_of_the_longest_question_can_be_verified_however_its_json_is_escaped(tribal: Tribal) -> None:
+    tribal.learn(tribal.curator, "cache flag")
+    query = "é" * 4096
+    tags = {f"{number:02d}" + "é" * 62: "é" * 200 for number in range(32)}
+    headers = {"Authorization": f"Bearer {tribal.curator_token}", "Content-Type": "application/json"}
+    with running(tribal.memory) as gateway, httpx.Client(base_url=gateway.url, headers=headers, timeout=30) as http:
+        asked = json.dumps({"query": query, "tags": tags}, ensure_ascii=False).encode()
+        receipt = http.post("/v1/recall", content=asked).json()["receipt"]
+        sent = json.dumps({"receipt": receipt, "query": query}, ensure_ascii=True).encode()
+        reply = http.post("/v1/receipts/verify", content=sent)
+        assert (reply.status_code, reply.json()["verdict"]) == (200, "agrees")

@@ -37,6 +37,7 @@ def test_only_the_limits_of_the_transport_are_stated_alone() -> None:
     assert set(constants(stated)) - set(constants(enforced)) == {
         "BODY_BYTES",
         "BATCH_BYTES",
+        "VERIFY_BYTES",
         "REQUEST_BYTES",
         "EVENT_BYTES",
         "TIMEOUT_S",

@@ -22,6 +22,8 @@ IDEMPOTENCY_KEY_CHARACTERS = 200
 
 BODY_BYTES = 64 * 1024
 """The largest body of one request."""
+VERIFY_BYTES = 256 * 1024
+"""The largest receipt with its query, where JSON escapes each character of what a recall of BODY_BYTES asked."""
 BATCH_BYTES = 4 * 1024 * 1024
 """The largest body of a batch."""
 REQUEST_BYTES = 10 * 1000 * 1000

@@ -81,6 +81,7 @@ MEMORY: tuple[Route, ...] = (
         summary="Check a receipt against what was believed at its tick",
         request=models.VerifyRequest,
         reply=models.VerifyReply,
+        body_bytes=limits.VERIFY_BYTES,
     ),
     Route(
         operation="lessons",
