@@ -173,6 +173,8 @@ CREATE TABLE tributary.lesson_vector (
 ALTER TABLE tributary.lesson_vector ALTER COLUMN embedding SET STORAGE PLAIN; -- an exact scan must not visit TOAST
 CREATE INDEX lesson_vector_believed ON tributary.lesson_vector (tribe_id, space_id, indexed) WHERE believed;
 CREATE INDEX lesson_vector_past ON tributary.lesson_vector (tribe_id, space_id, indexed) WHERE NOT believed;
+-- What waits beside an index: small, so that no plan reads the tribe's other vectors to find it.
+CREATE INDEX lesson_vector_waiting ON tributary.lesson_vector (tribe_id, space_id) WHERE believed AND NOT indexed;
 CREATE INDEX lesson_vector_lesson ON tributary.lesson_vector (tribe_id, lesson_id);
 
 CREATE TABLE tributary.lesson_term (
