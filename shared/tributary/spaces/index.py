@@ -98,7 +98,9 @@ def _build(connection: psycopg.Connection, tribe_id: UUID, state: _State, exact_
             which=sql.SQL("NOT believed" if state.past else "believed"),
         )
     )
-    connection.execute("ANALYZE tributary.lesson_vector")  # else the planner takes what it knew before for few indexed vectors
+    # What waited leaves dead entries where waiting vectors are looked up, and each recall would go through them; and without new
+    # statistics the planner takes what it knew before for few indexed vectors.
+    connection.execute("VACUUM (ANALYZE) tributary.lesson_vector")
     return True
 
 
