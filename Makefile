@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 CHAOS_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench eval-retrieval chaos openapi system-deps clean
+.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million eval-retrieval chaos openapi system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ check: lint types arrows test test-system  ## all that CI runs
 
 bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run
 	$(RUN) -m benchmarks
+
+bench-million: $(VENV)/dev.stamp  ## the speed of recall in one tribe of a million lessons; about 20 minutes, 8 GB of memory
+	$(RUN) -m benchmarks --only million
 
 eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of foreign runbooks, beside each side alone
 	$(RUN) -m evals.retrieval

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +67,12 @@ class Material:
         picks = np.random.default_rng(seed).integers(0, len(self.sentences), count)
         return self._copies(picks, jitter=jitter, seed=seed)
 
+    def stream(self, count: int, *, batch: int, jitter: float = 0.6, seed: int = 7) -> Iterator[Corpus]:
+        """Yields `count` lessons, up to `batch` at a time, as `corpus` makes them: for more than memory should hold at once."""
+        for first in range(0, count, batch):
+            picks = np.random.default_rng((seed, first)).integers(0, len(self.sentences), min(batch, count - first))
+            yield self._copies(picks, jitter=jitter, seed=seed + first, first=first)
+
     def families(self, families: int, *, copies: int = 10, seed: int = 7) -> Corpus:
         """Returns `copies` near-equal lessons of each of some sentences that are unlike one another, a family after the other."""
         chosen = self._unlike(families)
@@ -84,12 +90,12 @@ class Material:
         texts = [" ".join("".join(words.choices(SYLLABLES, k=5)) for _ in range(9)) + "." for _ in range(count)]
         return Corpus(texts=texts, vectors=moved.vectors)
 
-    def _copies(self, picks: npt.NDArray[np.int64], *, jitter: float, seed: int) -> Corpus:
+    def _copies(self, picks: npt.NDArray[np.int64], *, jitter: float, seed: int, first: int = 0) -> Corpus:
         noise = np.random.default_rng(seed + 1).standard_normal((len(picks), self.vectors.shape[1]), dtype=np.float32)
         noise *= jitter / np.linalg.norm(noise, axis=1, keepdims=True)
         noise += self.vectors[picks]
         noise /= np.linalg.norm(noise, axis=1, keepdims=True)
-        texts = [f"{self.sentences[pick]} (case {index})" for index, pick in enumerate(picks)]
+        texts = [f"{self.sentences[pick]} (case {index})" for index, pick in enumerate(picks, first)]
         return Corpus(texts=texts, vectors=noise)
 
     def _unlike(self, count: int) -> npt.NDArray[np.int64]:

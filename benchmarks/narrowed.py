@@ -10,9 +10,9 @@ from typing import Any, LiteralString
 
 import psycopg
 
-from benchmarks.figures import Figure, Measured, Samples, Target, best_of
+from benchmarks.figures import Figure, Measured, Samples, Target
 from benchmarks.progress import Progress
-from benchmarks.recall import PLAIN, Call, Town, overheard, timed
+from benchmarks.recall import PLAIN, Call, Town, in_turn, overheard, timed
 from benchmarks.recall import question as question_of
 from tributary.recall.search import EVERYTHING
 from tributary.store import Target as Where
@@ -72,12 +72,13 @@ def measure(town: Town, progress: Progress) -> Measured:
 def _in_turn(town: Town, asked: dict[str, dict[str, Any]]) -> dict[str, Samples]:
     """Times the recall statement for each way of asking in turn, on one connection."""
     calls = {name: overheard(town, town.large, range(QUERIES), **fields) for name, fields in asked.items()}
-    taken: dict[str, list[list[float]]] = {name: [] for name in calls}
     with town.ground.runtime() as connection:
-        for _ in range(ROUNDS + 1):
-            for name, statements in calls.items():
-                taken[name].append([timed(connection, *one, as_records=True) for one in statements])
-    return {name: best_of(rounds[1:]) for name, rounds in taken.items()}
+
+        def way(statements: list[Call]) -> Callable[[int], float]:
+            return lambda query: timed(connection, *statements[query], as_records=True)
+
+        taken = in_turn({name: way(statements) for name, statements in calls.items()}, range(QUERIES), rounds=ROUNDS)
+    return {name: one.best for name, one in taken.items()}
 
 
 def _beside(taken: dict[str, Samples], name: str, says: str, *, target: Target | None = None) -> Figure:
