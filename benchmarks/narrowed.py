@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, LiteralString
 
@@ -148,22 +149,29 @@ def _readers(town: Town) -> list[Figure]:
 
 
 def _throughput(town: Town, work: Callable[[psycopg.Connection, Call], None], calls: Sequence[Call]) -> float:
-    done = [0] * READERS
-    until = time.perf_counter() + READING_S
+    """Returns how often a second many threads do some work, each on a connection that has done it before.
 
-    def read(number: int) -> None:
+    A connection's first call reads the catalog and plans: of seconds shared by many, that would be a good part.
+    """
+    ready = threading.Barrier(READERS + 1, timeout=60)
+
+    def read(number: int) -> int:
+        done = 0
         with connect(Where(url=town.ground.url)) as connection:
+            work(connection, calls[number % len(calls)])
+            ready.wait()
+            until = time.perf_counter() + READING_S
             while time.perf_counter() < until:
-                work(connection, calls[(number + done[number]) % len(calls)])
-                done[number] += 1
+                work(connection, calls[(number + done) % len(calls)])
+                done += 1
+        return done
 
-    threads = [threading.Thread(target=read, args=(number,)) for number in range(READERS)]
-    began = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(done) / (time.perf_counter() - began)
+    with ThreadPoolExecutor(READERS) as threads:
+        readers = [threads.submit(read, number) for number in range(READERS)]
+        ready.wait()
+        began = time.perf_counter()
+        done = sum(reader.result() for reader in readers)
+        return done / (time.perf_counter() - began)
 
 
 def _end(town: Town) -> int:
