@@ -170,7 +170,9 @@ def erased_words_are_kept(history: History) -> None:
 
 
 def a_lesson_is_let_go_of_for_nothing(history: History) -> None:
-    _events(history, "pended")[0]["details"] = {"cause": UNOPPOSED}
+    # one that already says so would stay as it is
+    kept = next(row for row in _events(history, "pended") if row["details"].get("cause") != UNOPPOSED)
+    kept["details"] = {"cause": UNOPPOSED}
 
 
 def a_confidence_is_higher(history: History) -> None:
