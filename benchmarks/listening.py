@@ -49,7 +49,7 @@ class Stock:
     def space(self) -> SpaceDefinition:
         return self._model.space
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         if any(text not in self._vectors for text in texts):
             return self._model.embed(texts)
         return [self._vectors[text].tolist() for text in texts]

@@ -61,7 +61,7 @@ class WordScreen:
     fails: bool = False
     version: str = "word/1"
 
-    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
         if self.fails:
             raise ModelFailed("the screen cannot be reached")
         caught = any(self.word in text for text in fields.values())
@@ -79,7 +79,7 @@ class SwitchedEmbedder:
     def space(self) -> SpaceDefinition:
         return self._embedder.space
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         if self.fails:
             raise ModelFailed("the embedder cannot be reached")
         return self._embedder.embed(texts)

@@ -36,7 +36,7 @@ class Numbered:
         self.vectors = vectors
         self.space = SPACE
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         return [self.vectors[int(text.rpartition("#")[2]) if "#" in text else len(text)].tolist() for text in texts]
 
 

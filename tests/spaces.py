@@ -30,7 +30,7 @@ class Projected:
         self._isometry = np.linalg.qr(wide)[0].T
         self.space: SpaceDefinition = replace(self._embedder.space, model=f"projected-{seed}", dimension=dimension)
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         vectors: list[Vector] = (np.array(self._embedder.embed(texts)) @ self._isometry).tolist()
         return vectors
 
@@ -54,7 +54,7 @@ class Steered:
     def space(self) -> SpaceDefinition:
         return self._embedder.space
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         self.before(texts)
         if self.fails:
             raise ModelFailed("the embedder cannot be reached")

@@ -91,13 +91,13 @@ def die() -> None:
 
 
 class DyingScreen(WordScreen):
-    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
         die()
         return super().screen(fields)
 
 
 class DyingEmbedder(HashedEmbedder):
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         die()
         return super().embed(texts)
 

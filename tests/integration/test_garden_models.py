@@ -81,7 +81,7 @@ def test_a_lesson_that_is_held_back_for_another_reason_as_well_stays_so(database
     class HalfAway:
         version = "half-away/1"
 
-        def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+        def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
             return ScreenFinding(screen=self.version, reasons=("override", "screen_unavailable"))
 
     with open_tribal(database_url, screen=HalfAway()) as tribal:

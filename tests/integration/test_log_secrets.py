@@ -47,14 +47,14 @@ class Indiscreet:
     def space(self) -> SpaceDefinition:
         return self._embedder.space
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         return self._embedder.embed(texts)
 
     def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
         self._fail(f"{new} {candidates}")
         return self._judge.judge(new, candidates, timeout_s=timeout_s)
 
-    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
         self._fail(str(fields))
         return WordScreen().screen(fields)
 
@@ -72,14 +72,14 @@ class Indiscreet:
 
 
 class IndiscreetEmbedder(Indiscreet):
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         self._fail(str(texts))
         return super().embed(texts)
 
     def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
         return self._judge.judge(new, candidates, timeout_s=timeout_s)
 
-    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
         return WordScreen().screen(fields)
 
 

@@ -41,11 +41,11 @@ class Models(WordScreen):
         self.space = self._embedder.space
         self.used = 0
 
-    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
         self.used += 1
         return super().screen(fields)
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         self.used += 1
         return self._embedder.embed(texts)
 

@@ -38,6 +38,8 @@ class Verdict:
     reason: str
     cause: str | None = None
     """A code when the judge gave no real answer, such as `judge_unavailable`."""
+    first: Verdict | None = None
+    """What the cheap tier had said, where the strong one was asked as well."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,8 @@
     ├── Unavailable           unavailable            the database cannot be reached now
     ├── NotMigrated           not_migrated           the schema is missing or older than this code
     ├── CodeTooOld            code_too_old           the schema was contracted past this code
-    ├── ModelFailed           model_failed           an embedder, judge or screen gave no usable answer
+    ├── ModelFailed           model_failed           a model gave no usable answer; its kinds share the code:
+    │   ModelUnreachable, ModelThrottled, ModelTimedOut, ModelRefused, ModelMalformed
     ├── BadSetting            bad_setting            a setting is missing or malformed
     ├── NotComplete           not_complete           absence was claimed on an incomplete search
     └── Corrupt               corrupt                stored or shipped data is not what it should be
@@ -121,6 +122,33 @@ class ModelFailed(TributaryError):
     """A model gave no usable answer."""
 
     code = "model_failed"
+
+
+class ModelUnreachable(ModelFailed):
+    """A model could not be reached, or its provider failed; another attempt may succeed."""
+
+
+class ModelThrottled(ModelFailed):
+    """A model's provider takes no more requests for now."""
+
+    def __init__(self, detail: str | None = None, *, retry_after_s: float | None = None) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(detail)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.detail,), {"retry_after_s": self.retry_after_s}
+
+
+class ModelTimedOut(ModelFailed):
+    """A model did not answer in time."""
+
+
+class ModelRefused(ModelFailed):
+    """A model, or a filter of its provider, declined to answer."""
+
+
+class ModelMalformed(ModelFailed):
+    """A model's answer is not what was asked for."""
 
 
 class BadSetting(TributaryError):

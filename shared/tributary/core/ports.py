@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from tributary.core.decision import ScreenFinding, Verdict
+from tributary.core.spending import Purpose
 
 Vector = Sequence[float]
 """An embedding: (dimension,) finite numbers of unit norm."""
@@ -39,8 +40,11 @@ class Embedder(Protocol):
     @property
     def space(self) -> SpaceDefinition: ...
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Returns one vector a text, in order; raises ModelFailed. No text is cut off: a long one is embedded in windows."""
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
+        """Returns one vector a text, in order; raises ModelFailed. No text is cut off: a long one is embedded in windows.
+
+        `timeout_s` is the caller's; an embedder over a wire has a bound of its own as well. One in this process needs none.
+        """
         ...
 
 
@@ -73,6 +77,38 @@ class Screen(Protocol):
     @property
     def version(self) -> str: ...
 
-    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
         """Returns the finding over all fields (name -> text); raises ModelFailed."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """One question to a language model that is answered with a JSON object.
+
+    `instructions` are ours. `material` holds what others wrote, as escaped data inside a fence that it cannot close.
+    """
+
+    purpose: Purpose
+    name: str
+    """Names the answer's form: letters, digits and underscores."""
+    instructions: str
+    material: str
+    schema: Mapping[str, object]
+    """JSON schema of the answer: an object."""
+
+
+class LanguageModel(Protocol):
+    """Answers in a given form."""
+
+    @property
+    def version(self) -> str:
+        """Provider and model as pinned, `bedrock:anthropic.claude-haiku-4-5-20251001-v1:0`."""
+        ...
+
+    def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
+        """Returns the JSON object that the model gave, which was asked to fit the schema and may not; raises ModelFailed.
+
+        Each attempt is charged to the account at hand.
+        """
         ...

@@ -12,7 +12,7 @@ from tributary.core.errors import TributaryError, Unavailable, WrongStanding
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Status
 from tributary.garden.visit import Tally, Visit
-from tributary.learn import Stored, draft_of
+from tributary.learn import Deadline, Stored, draft_of
 from tributary.spaces import MISSES
 from tributary.store import rows, statement
 from tributary.telemetry import Event, log
@@ -61,7 +61,7 @@ def _screened(visit: Visit, held: rows.Document) -> str | None:
     """Returns what became of one lesson, "" when another did it before us, and None when the screen is still away."""
     learner = visit.tools.learner
     lesson = rows.lesson(held["lesson"])
-    finding = learner.decider.screened(draft_of(lesson))
+    finding = learner.decider.screened(draft_of(lesson), Deadline.after(visit.budget.remaining_s()))
     if NO_SCREEN in finding.reasons:
         return None
     if visit.dry_run:

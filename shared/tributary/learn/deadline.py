@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from tributary.core.errors import InvalidRequest
 
+LEAST_FOR_EMBEDDING_S = 2.0
+
 
 @dataclass(frozen=True)
 class Deadline:
@@ -16,10 +18,15 @@ class Deadline:
     moment_s: float
 
     @classmethod
+    def never(cls) -> Deadline:
+        """Never passes."""
+        return cls(math.inf)
+
+    @classmethod
     def after(cls, seconds: float | None) -> Deadline:
         """Starts now; raises InvalidRequest unless `seconds` is None or a positive number."""
         if seconds is None:
-            return cls(math.inf)
+            return cls.never()
         if not (math.isfinite(seconds) and seconds > 0):
             raise InvalidRequest("deadline_s", "must be a positive number of seconds")
         return cls(time.monotonic() + seconds)
@@ -27,6 +34,11 @@ class Deadline:
     def remaining_s(self) -> float | None:
         """Returns the seconds left, not below zero; None when there is no deadline."""
         return None if math.isinf(self.moment_s) else max(0.0, self.moment_s - time.monotonic())
+
+    def embedding_s(self) -> float | None:
+        """Returns the seconds that an embedding may take. What was not embedded cannot be kept, so there are always some."""
+        remaining = self.remaining_s()
+        return None if remaining is None else max(LEAST_FOR_EMBEDDING_S, remaining)
 
     @property
     def passed(self) -> bool:

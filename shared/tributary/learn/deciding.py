@@ -60,13 +60,16 @@ class Decider:
         contests: UUID | None = None,
         placed: Placed | None = None,
         finding: ScreenFinding | None = None,
+        deadline: Deadline | None = None,
     ) -> Proposal:
         """Screens and embeds a draft. `placed` is its embedding and `finding` the screen's, where these were made before.
 
         Raises ModelFailed when the embedder fails; a screen that fails holds the lesson back.
         """
+        deadline = deadline or Deadline.never()
         profile = self.profiles.get(principal.tribe_id)
         text = embedded_text(draft)
+        screening = finding or self.screened(draft, deadline)
         return Proposal(
             principal=principal,
             draft=draft,
@@ -78,21 +81,22 @@ class Decider:
             text_hash=text_hash(draft, secret=profile.secret),
             subject_key=subject_key(draft.subject),
             terms=terms_of(text),
-            placed=placed or profile.placed([text])[0],
-            ahead=self.profiles.ahead(profile, text),
-            screening=finding or self.screened(draft),
+            placed=placed or profile.placed([text], timeout_s=deadline.embedding_s())[0],
+            ahead=self.profiles.ahead(profile, text, timeout_s=deadline.embedding_s()),
+            screening=screening,
             stored=stored,
             contests=contests,
         )
 
-    def embed(self, tribe_id: UUID, drafts: Sequence[Draft]) -> list[Placed]:
+    def embed(self, tribe_id: UUID, drafts: Sequence[Draft], deadline: Deadline) -> list[Placed]:
         """Returns the drafts' embeddings where the tribe serves from, in order; raises ModelFailed."""
-        return self.profiles.get(tribe_id).placed([embedded_text(one) for one in drafts])
+        texts = [embedded_text(one) for one in drafts]
+        return self.profiles.get(tribe_id).placed(texts, timeout_s=deadline.embedding_s())
 
-    def screened(self, draft: Draft) -> ScreenFinding:
+    def screened(self, draft: Draft, deadline: Deadline) -> ScreenFinding:
         """Returns the screen's finding; a screen that cannot run, for whatever reason, must not let anything through."""
         try:
-            return self.screen.screen(screened_fields(draft))
+            return self.screen.screen(screened_fields(draft), timeout_s=deadline.remaining_s())
         except Exception as error:
             level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
             log.event(Event.SCREEN_UNAVAILABLE, level=level, error=error, screen=self.screen.version)
@@ -108,10 +112,10 @@ class Decider:
             # all of it anew after a refusal: one event may change what speaks against several candidates. Verdicts are kept
             reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
             if reading is None:
-                proposal = self._moved(proposal)
+                proposal = self._moved(proposal, deadline)
                 continue
             if self.profiles.unaware_of(proposal.principal.tribe_id, reading.building):
-                proposal = self._ahead(proposal)
+                proposal = self._ahead(proposal, deadline)
             bench.force(_forced(proposal, reading))
             replace(proposal.principal, role=reading.role).require(Role.WRITER)
             plan = _held_back(proposal, reading) or self._plan(proposal, reading, bench, deadline)
@@ -131,19 +135,21 @@ class Decider:
             if not isinstance(outcome, Refused):
                 _log_committed(outcome, candidates=0, replans=0)
                 return outcome
-            proposal = self._moved(proposal)
+            proposal = self._moved(proposal, Deadline.never())
         raise Overloaded
 
-    def _moved(self, proposal: Proposal) -> Proposal:
+    def _moved(self, proposal: Proposal, deadline: Deadline) -> Proposal:
         """Returns the proposal embedded where the tribe serves from by now; raises what `propose` raises."""
         self.profiles.forget(proposal.principal.tribe_id)
         profile = self.profiles.get(proposal.principal.tribe_id)
-        return self._ahead(replace(proposal, placed=profile.placed([embedded_text(proposal.draft)])[0]))
+        placed = profile.placed([embedded_text(proposal.draft)], timeout_s=deadline.embedding_s())[0]
+        return self._ahead(replace(proposal, placed=placed), deadline)
 
-    def _ahead(self, proposal: Proposal) -> Proposal:
+    def _ahead(self, proposal: Proposal, deadline: Deadline) -> Proposal:
         """Returns the proposal embedded in the space that the tribe builds by now, too."""
         profile = self.profiles.get(proposal.principal.tribe_id)
-        return replace(proposal, ahead=self.profiles.ahead(profile, embedded_text(proposal.draft)))
+        ahead = self.profiles.ahead(profile, embedded_text(proposal.draft), timeout_s=deadline.embedding_s())
+        return replace(proposal, ahead=ahead)
 
     def _plan(self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline) -> Plan:
         contested = None if proposal.contests is None else reading.candidates.get(proposal.contests)

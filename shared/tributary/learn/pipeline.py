@@ -114,7 +114,9 @@ class Learner:
             return learned(admitted.replay)
         if not known.believed:
             raise WrongStanding(f"the lesson is {known.status}; only a believed lesson can be contested")
-        proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, contests=lesson_id)
+        proposal = self.decider.propose(
+            principal, draft, key=admitted.key, digest=admitted.digest, contests=lesson_id, deadline=deadline
+        )
         return learned(self.decider.decide(proposal, deadline))
 
     def reinforce(
@@ -169,6 +171,7 @@ class Learner:
         `author` has the role that the outcome is derived for; `finding` is the screen's, where it was asked before. What a
         curator decides is not screened again. For the rooms above: curation and gardening.
         """
+        deadline = Deadline.after(deadline_s)
         proposal = self.decider.propose(
             author,
             draft_of(lesson),
@@ -177,8 +180,9 @@ class Learner:
             lesson_id=lesson.lesson_id,
             stored=stored,
             finding=finding or (RELEASED if stored.actor is not None else None),
+            deadline=deadline,
         )
-        return self.decider.decide(proposal, Deadline.after(deadline_s))
+        return self.decider.decide(proposal, deadline)
 
     def index_of(self, author: Principal, lesson: Lesson) -> dict[str, object]:
         """Returns what a held back lesson is found by (vector and terms), for the schema's functions."""
@@ -221,7 +225,9 @@ class Learner:
         if admitted.replay is not None:
             log.event(Event.LEARN_REPLAYED)
             return learned(admitted.replay)
-        proposal = self.decider.propose(principal, draft, key=admitted.key, digest=admitted.digest, placed=placed)
+        proposal = self.decider.propose(
+            principal, draft, key=admitted.key, digest=admitted.digest, placed=placed, deadline=deadline
+        )
         proposal = replace(proposal, citations=door.citations)
         if not wait or deadline.passed:
             return learned(self.decider.keep(proposal))
@@ -231,7 +237,7 @@ class Learner:
         self, principal: Principal, drafts: Sequence[Draft], key: str | None, deadline: Deadline, wait: bool
     ) -> Iterator[Attempt]:
         doors = list(self._doors(principal, drafts, key))
-        placed = self._placed(principal, drafts, doors)
+        placed = self._placed(principal, drafts, doors, deadline)
         gone: Unavailable | None = None
         for number, (draft, door) in enumerate(zip(drafts, doors, strict=True)):
             if gone is not None or isinstance(door, TributaryError):
@@ -258,12 +264,12 @@ class Learner:
                 yield error
 
     def _placed(
-        self, principal: Principal, drafts: Sequence[Draft], doors: Sequence[_Door | TributaryError]
+        self, principal: Principal, drafts: Sequence[Draft], doors: Sequence[_Door | TributaryError], deadline: Deadline
     ) -> dict[int, Placed]:
         """Embeds in one call what was let in and is new; without it each is embedded, or fails, on its own."""
         new = [number for number, door in enumerate(doors) if isinstance(door, _Door) and door.admitted.replay is None]
         try:
-            placed = self.decider.embed(principal.tribe_id, [drafts[number] for number in new]) if new else []
+            placed = self.decider.embed(principal.tribe_id, [drafts[number] for number in new], deadline) if new else []
             return dict(zip(new, placed, strict=True))
         except TributaryError:
             return {}

@@ -10,22 +10,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from tributary.core.errors import BadSetting
+from tributary.service.model_settings import Folder, ModelSettings
 
 PREFIX = "TRIBUTARY_"
 _OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
-
-
-def _expanded(value: object) -> object:
-    try:
-        return Path(value).expanduser() if isinstance(value, str | Path) else value
-    except RuntimeError:
-        raise PydanticCustomError("home_folder", "must not begin with the home folder of a user who is not known") from None
-
-
-Folder = Annotated[Path, BeforeValidator(_expanded)]
 
 
 def _split(value: object) -> object:
@@ -51,7 +42,7 @@ PostgresUrl = Annotated[str, AfterValidator(_postgres)]
 Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_split)]
 
 
-class Settings(BaseSettings):
+class Settings(ModelSettings):
     """Every setting of the server's side. Each is the variable TRIBUTARY_<NAME>; an empty one counts as absent."""
 
     model_config = SettingsConfigDict(
@@ -80,16 +71,6 @@ class Settings(BaseSettings):
     )
     postgres_major: Literal["16", "18"] = Field(default="18", description="Version of the embedded server.")
     connections: int = Field(default=16, ge=1, le=200, description="Most database connections of one process.")
-    embedder: Literal["minilm", "sentence-transformers", "hash"] = Field(
-        default="minilm", description="What turns text into vectors. `hash` is for tests and refuses to serve."
-    )
-    embedder_model: str | None = Field(default=None, description="Model id or folder for sentence-transformers.")
-    embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one embedding.")
-    next_embedder: Literal["minilm", "sentence-transformers", "hash"] | None = Field(
-        default=None, description="The embedder that tribes are to serve from next, while their new spaces are built."
-    )
-    next_embedder_model: str | None = Field(default=None, description="Its model id or folder, for sentence-transformers.")
-    next_embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one of its embeddings.")
     exact_limit: int = Field(default=10_000, ge=0, le=10_000_000, description="Lessons up to which a tribe is searched exactly.")
     scan_budget_ms: int = Field(
         default=2000,
@@ -139,7 +120,7 @@ def load_settings(*, home: Path | None = None) -> Settings:
         variable = name if name.isupper() else PREFIX + name.upper()
         if not os.environ.get(variable):
             variable = variable.removeprefix(PREFIX)  # the value came by the other name that a setting may have
-        given = "" if "URL" in variable else f" (it is '{os.environ.get(variable, '')}')"
+        given = "" if "URL" in variable or "API_KEY" in variable else f" (it is '{os.environ.get(variable, '')}')"
         rule = first["msg"][:1].lower() + first["msg"][1:]
         raise BadSetting(f"{variable}: {rule}{given}") from None
     return found if found.home is not None else found.model_copy(update={"home": home})

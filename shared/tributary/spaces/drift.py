@@ -56,27 +56,27 @@ class CheckedEmbedder:
     def space(self) -> SpaceDefinition:
         return self._embedder.space
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         """Returns what the embedder does; raises BadSetting when it does not fit its space, ModelFailed and Unavailable."""
         if not self._fits:
             with self._lock:
-                self._check()
-        return self._embedder.embed(texts)
+                self._check(timeout_s)
+        return self._embedder.embed(texts, timeout_s=timeout_s)
 
-    def _check(self) -> None:
+    def _check(self, timeout_s: float | None) -> None:
         if self._refused is None and not self._fits:
-            self._refused = self._compared()
+            self._refused = self._compared(timeout_s)
         if self._refused is not None:
             log.event(Event.SPACE_REFUSED, level=log.WARNING, space=self.space.name, why=self._refused)
             raise BadSetting(self._refused)
 
-    def _compared(self) -> str | None:
+    def _compared(self, timeout_s: float | None) -> str | None:
         """Notes that the embedder fits, or returns why it does not; neither as long as the space is not known."""
         stored = self._references((), ())
         if stored is None:
             return None
         sentences = tuple(stored) or SENTENCES
-        vectors = self._embedder.embed(sentences)
+        vectors = self._embedder.embed(sentences, timeout_s=timeout_s)
         wanted = self.space.dimension
         if (width := len(vectors[0])) != wanted:
             return self._refusal(f"gives vectors of {width} dimensions, where the space has {wanted}")

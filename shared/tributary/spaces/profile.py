@@ -31,9 +31,10 @@ class TribeProfile:
     embedder: Embedder
     building: Building | None = None
 
-    def placed(self, texts: list[str]) -> list[Placed]:
+    def placed(self, texts: list[str], *, timeout_s: float | None = None) -> list[Placed]:
         """Returns the texts' embeddings where the tribe serves from, in order; raises ModelFailed."""
-        return [Placed(space_id=self.space_id, embedding=as_text(one)) for one in self.embedder.embed(texts)]
+        vectors = self.embedder.embed(texts, timeout_s=timeout_s)
+        return [Placed(space_id=self.space_id, embedding=as_text(one)) for one in vectors]
 
 
 class Profiles:
@@ -76,7 +77,7 @@ class Profiles:
                 self._known.pop(tribe_id, None)
         return unaware
 
-    def ahead(self, profile: TribeProfile, text: str) -> Placed | None:
+    def ahead(self, profile: TribeProfile, text: str, *, timeout_s: float | None = None) -> Placed | None:
         """Returns a text's embedding in the space that the tribe builds, None when there is none or this process cannot make it.
 
         Never raises: what is missing there is filled in by the build, and no learn is to fail for it.
@@ -87,7 +88,7 @@ class Profiles:
             embedder = self._embedders.giving(profile.building.name)
             if embedder is None:
                 return None
-            return Placed(space_id=profile.building.space_id, embedding=as_text(embedder.embed([text])[0]))
+            return Placed(space_id=profile.building.space_id, embedding=as_text(embedder.embed([text], timeout_s=timeout_s)[0]))
         except Exception as error:
             level, code = (log.WARNING, error.code) if isinstance(error, TributaryError) else (log.ERROR, "internal")
             log.event(Event.SPACE_PASSED_OVER, level=level, error=error, code=code, space=profile.building.name)

@@ -50,7 +50,7 @@ class HashedEmbedder:
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         """Returns one vector a text, in order: (dimension,), unit norm."""
         return [self._vector(encodable(text)) for text in texts]
 

@@ -81,7 +81,7 @@ class MiniLmEmbedder:
         """Loads the model now; raises BadSetting when a package or file is missing, Corrupt when one is not ours."""
         self._load()
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         """Returns one vector a text, in order: (384,), unit norm; raises what `warm` raises, and ModelFailed.
 
         The same text gives the same vector, to 1e-5 whatever it was embedded together with.

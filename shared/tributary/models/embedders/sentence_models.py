@@ -66,7 +66,7 @@ class SentenceTransformersEmbedder:
         """Loads the model now; raises BadSetting when the library or the model is missing or unfit."""
         self._load()
 
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
+    def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         """Returns one vector a text, in order: (dimension,), unit norm; raises what `warm` raises, and ModelFailed."""
         if not texts:
             return []

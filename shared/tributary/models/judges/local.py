@@ -21,7 +21,7 @@ class LocalJudge:
     def version(self) -> str:
         return VERSION
 
-    def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:  # noqa: ARG002
+    def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
         """Returns one verdict a candidate, in order. `timeout_s` is not needed: a pair takes well under a millisecond."""
         side = side_of(new)
         verdicts: list[Verdict] = []

@@ -27,7 +27,7 @@ class LocalScreen:
     def version(self) -> str:
         return VERSION
 
-    def screen(self, fields: Mapping[str, str]) -> ScreenFinding:
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
         """Returns the codes of all rules that any field breaks, in the order of `Reason`, each once."""
         found = {reason for text in fields.values() for reason in reasons_against(text)}
         return ScreenFinding(screen=VERSION, reasons=tuple(reason.value for reason in _ORDER if reason in found))

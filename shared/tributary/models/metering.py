@@ -1,0 +1,61 @@
+"""Each attempt to call a model is charged to the account at hand, with what it took and how it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tributary.core.clock import utc_now
+from tributary.core.errors import ModelMalformed, ModelRefused, ModelThrottled, ModelTimedOut
+from tributary.core.spending import CallEnd, ModelCall, Purpose, account
+from tributary.models.prices import Prices
+
+_ENDS = {
+    ModelRefused: CallEnd.REFUSED,
+    ModelMalformed: CallEnd.MALFORMED,
+    ModelTimedOut: CallEnd.TIMED_OUT,
+    ModelThrottled: CallEnd.THROTTLED,
+}
+
+
+@dataclass(kw_only=True)
+class Meter:
+    """What an attempt used, as far as the provider said; its own figure of the cost goes before the table of prices."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: Decimal | None = None
+
+
+@contextmanager
+def metering(purpose: Purpose, model: str, prices: Prices) -> Iterator[Meter]:
+    """Times the block, which notes on the meter what the provider says, and charges it whether it answers or raises."""
+    meter = Meter()
+    at = utc_now()
+    began = time.monotonic()
+    end = CallEnd.FAILED
+    try:
+        yield meter
+        end = CallEnd.ANSWERED
+    except Exception as error:
+        end = next((one for kind, one in _ENDS.items() if isinstance(error, kind)), CallEnd.FAILED)
+        raise
+    finally:
+        cost = meter.cost_usd
+        if cost is None:
+            cost = prices.of(model, input_tokens=meter.input_tokens, output_tokens=meter.output_tokens)
+        account().charge(
+            ModelCall(
+                purpose=purpose,
+                model=model,
+                at=at,
+                ms=(time.monotonic() - began) * 1000,
+                end=end,
+                input_tokens=meter.input_tokens,
+                output_tokens=meter.output_tokens,
+                cost_usd=cost,
+            )
+        )

@@ -1,0 +1,157 @@
+"""The settings that choose models, and bound what they may take and cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings
+
+EmbedderName = Literal["minilm", "sentence-transformers", "bedrock", "hash"]
+StrongJudgeName = Literal["bedrock", "openai", "claude", "jev"]
+JudgeName = Literal["local", "bedrock", "openai", "claude", "jev"]
+ScreenName = Literal["local", "bedrock", "openai", "claude", "jev", "guardrails"]
+DistillerName = Literal["bedrock", "openai", "claude"]
+
+
+def _whole(value: object) -> object:
+    """Refuses what pydantic would take for a whole number though nobody wrote one."""
+    if isinstance(value, bool | float) or (isinstance(value, str) and not value.strip().isascii()):
+        raise PydanticCustomError("whole", "must be a whole number")
+    if isinstance(value, str) and not value.strip().lstrip("+-").isdigit():
+        raise PydanticCustomError("whole", "must be a whole number")
+    return value
+
+
+def _http(value: str) -> str:
+    if not value.startswith(("http://", "https://")) or value.rstrip("/").endswith(":") or any(c.isspace() for c in value):
+        raise PydanticCustomError("http_url", "must begin with http:// or https://")
+    return value.rstrip("/")
+
+
+def _pinned(value: str) -> str:
+    if len(value) > 256 or any(c.isspace() or not c.isprintable() for c in value):
+        raise PydanticCustomError("model", "must be the id of a model: at most 256 characters without spaces")
+    return value
+
+
+def _expanded(value: object) -> object:
+    try:
+        return Path(value).expanduser() if isinstance(value, str | Path) else value
+    except RuntimeError:
+        raise PydanticCustomError("home_folder", "must not begin with the home folder of a user who is not known") from None
+
+
+Folder = Annotated[Path, BeforeValidator(_expanded)]
+Url = Annotated[str, AfterValidator(_http)]
+Model = Annotated[str, AfterValidator(_pinned)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Dimension = Annotated[Whole, Field(ge=1, le=16_000)]
+
+
+class ModelSettings(BaseSettings):
+    """Which models are asked, where they are, and how much of them may be used."""
+
+    embedder: EmbedderName = Field(
+        default="minilm", description="What turns text into vectors. `hash` is for tests and refuses to serve."
+    )
+    embedder_model: Model | None = Field(default=None, description="Model id, or folder for sentence-transformers.")
+    embedder_dimension: Dimension | None = Field(
+        default=None, description="Numbers of a vector, where the model leaves a choice (Titan v2: 1024, 512 or 256)."
+    )
+    embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one embedding in this process.")
+    next_embedder: EmbedderName | None = Field(
+        default=None, description="The embedder that tribes are to serve from next, while their new spaces are built."
+    )
+    next_embedder_model: Model | None = Field(default=None, description="Its model id, or folder for sentence-transformers.")
+    next_embedder_dimension: Dimension | None = Field(default=None, description="Numbers of its vectors.")
+    next_embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one of its embeddings.")
+
+    judge: JudgeName = Field(default="local", description="What tells same, opposite and unrelated lessons apart.")
+    judge_model: Model | None = Field(default=None, description="Its model id, pinned: recorded with each verdict.")
+    judge_url: Url | None = Field(default=None, description="Where it is, instead of the provider's own address.")
+    judge_api_key: SecretStr | None = Field(default=None, description="Its key, instead of the provider's.")
+    strong_judge: StrongJudgeName | None = Field(
+        default=None, description="What is asked as well when the first judge says `conflicts`, is not sure enough, or is away."
+    )
+    strong_judge_model: Model | None = Field(default=None, description="Its model id.")
+    strong_judge_url: Url | None = Field(default=None, description="Where it is.")
+    strong_judge_api_key: SecretStr | None = Field(default=None, description="Its key.")
+    strong_judge_below: float = Field(
+        default=0.75, ge=0.0, le=1.0, allow_inf_nan=False, description="Confidence of the first judge under which it is asked."
+    )
+
+    screen: ScreenName = Field(
+        default="local", description="What holds hostile lessons back. The local rules always run; a model is asked after them."
+    )
+    screen_model: Model | None = Field(default=None, description="Its model id.")
+    screen_url: Url | None = Field(default=None, description="Where it is.")
+    screen_api_key: SecretStr | None = Field(default=None, description="Its key.")
+    screen_at: float = Field(
+        default=0.70, gt=0.0, le=1.0, allow_inf_nan=False, description="Probability of a hazard from which a lesson is held back."
+    )
+    guardrail_id: Model | None = Field(default=None, description="The Bedrock guardrail, for `TRIBUTARY_SCREEN=guardrails`.")
+    guardrail_version: Annotated[str, Field(pattern=r"^(DRAFT|[1-9][0-9]{0,7})$")] | None = Field(
+        default=None, description="Its version: a number, or DRAFT."
+    )
+
+    distiller: DistillerName | None = Field(default=None, description="What makes lessons of an agent's transcript.")
+    distiller_model: Model | None = Field(default=None, description="Its model id.")
+    distiller_url: Url | None = Field(default=None, description="Where it is.")
+    distiller_api_key: SecretStr | None = Field(default=None, description="Its key.")
+
+    aws_region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")] | None = Field(
+        default=None,
+        validation_alias=AliasChoices("TRIBUTARY_AWS_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"),
+        description="Region of Bedrock.",
+    )
+    bedrock_url: Url | None = Field(default=None, description="Endpoint of Bedrock's runtime, instead of the region's.")
+    openai_url: Url | None = Field(
+        default=None, description="Any OpenAI-compatible base URL (OpenRouter, DeepSeek, Ollama, vLLM), with its /v1."
+    )
+    openai_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("TRIBUTARY_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        description="Key of the OpenAI-compatible provider; a server on this computer may need none.",
+    )
+    jev_url: Url | None = Field(default=None, description="Address of TypeSafe's API, instead of its own.")
+    jev_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("TRIBUTARY_JEV_API_KEY", "TYPESAFE_API_KEY"),
+        description="Key of TypeSafe's API.",
+    )
+    claude_command: Folder = Field(default=Path("claude"), description="The Claude Code executable: a name on PATH or a file.")
+
+    max_output_tokens: Annotated[Whole, Field(ge=1, le=1_000_000)] = Field(
+        default=2048, description="Most tokens of one answer of a language model."
+    )
+    model_timeout_s: float = Field(
+        default=20.0,
+        gt=0.0,
+        le=600.0,
+        allow_inf_nan=False,
+        description="Most seconds of one question to a model, with retries.",
+    )
+    model_attempts: Annotated[Whole, Field(ge=1, le=10)] = Field(
+        default=3, description="Attempts at one question when the provider throttles or is away."
+    )
+    model_concurrency: Annotated[Whole, Field(ge=1, le=64)] = Field(
+        default=4, description="Pairs of one lesson that a judge over a wire is asked about at a time."
+    )
+    embedder_cache: Annotated[Whole, Field(ge=0, le=1_000_000)] = Field(
+        default=1024, description="Texts whose vectors a process keeps, where the embedder is over a wire; 0 keeps none."
+    )
+    budget_calls_per_day: Annotated[Whole, Field(ge=0, le=1_000_000_000)] | None = Field(
+        default=None,
+        description="Calls of models over a wire by a tribe on a day (UTC), from which on the strong tier is skipped.",
+    )
+    budget_usd_per_day: Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
+        default=None, description="US dollars that they may cost on a day (UTC), from which on the strong tier is skipped."
+    )
+    prices_file: Folder | None = Field(default=None, description="Prices that go before the shipped ones.")
+
+    traces: Literal["off", "otlp", "console"] = Field(default="off", description="Where OpenTelemetry spans go.")
+    traces_url: Url | None = Field(default=None, description="OTLP/HTTP endpoint of the traces.")
