@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from annotated_types import Ge, Le
+from annotated_types import Ge, Gt, Le
+from pydantic.fields import FieldInfo
 
 import tributary
 from tests.unit.test_core_errors import every_error
@@ -80,13 +82,24 @@ def test_a_settings_default_and_bounds_are_as_documented(setting: str) -> None:
         assert row["Default"] == f"`{field.default}`"
     elif setting != "home":
         assert row["Default"].startswith("none")
-    low = next((one.ge for one in field.metadata if isinstance(one, Ge)), None)
-    high = next((one.le for one in field.metadata if isinstance(one, Le)), None)
-    if low is not None or high is not None:
-        assert row["Rule"] == f"{low} to {high}"
-    choices = getattr(field.annotation, "__args__", ())
+    bounds = list(_bounds(field))
+    low = next((one.ge for one in bounds if isinstance(one, Ge)), None)
+    above = next((one.gt for one in bounds if isinstance(one, Gt)), None)
+    high = next((one.le for one in bounds if isinstance(one, Le)), None)
+    if high is not None:
+        assert row["Rule"] == (f"{low} to {high}" if above is None else f"above {above}, up to {high}")
+    choices = [one for one in getattr(field.annotation, "__args__", ()) if one is not type(None)]
+    choices = [*getattr(choices[0], "__args__", ())] if len(choices) == 1 else choices
     if choices and all(isinstance(one, str) for one in choices):
         assert set(re.findall(r"`([^`]+)`", row["Rule"])) == set(choices)
+
+
+def _bounds(field: FieldInfo) -> Iterator[object]:
+    """Gives the constraints of a setting, those too that an optional one carries inside its type."""
+    yield from field.metadata
+    for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
+        for one in getattr(inner, "__metadata__", ()):
+            yield from getattr(one, "metadata", (one,))
 
 
 def test_the_client_settings_default_is_as_documented() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,18 +43,30 @@ def test_without_any_variable_each_setting_has_its_default() -> None:
         ("TRIBUTARY_CONNECTIONS", "0", "greater than or equal to 1"),
         ("TRIBUTARY_CONNECTIONS", "-3", "greater than or equal to 1"),
         ("TRIBUTARY_CONNECTIONS", "201", "less than or equal to 200"),
-        ("TRIBUTARY_CONNECTIONS", "many", "integer"),
-        ("TRIBUTARY_CONNECTIONS", "1.5", "integer"),
-        ("TRIBUTARY_CONNECTIONS", "nan", "integer"),
-        ("TRIBUTARY_CONNECTIONS", "inf", "integer"),
+        ("TRIBUTARY_CONNECTIONS", "many", "whole number"),
+        ("TRIBUTARY_CONNECTIONS", "1.5", "whole number"),
+        ("TRIBUTARY_CONNECTIONS", "nan", "whole number"),
+        ("TRIBUTARY_CONNECTIONS", "inf", "whole number"),
         ("TRIBUTARY_CONNECTIONS", "9" * 30, "less than or equal to 200"),
-        ("TRIBUTARY_EMBEDDER", "openai", "'minilm', 'sentence-transformers' or 'hash'"),
+        ("TRIBUTARY_EMBEDDER", "openai", "'minilm', 'sentence-transformers', 'bedrock' or 'hash'"),
         ("TRIBUTARY_EMBEDDER_THREADS", "0", "greater than or equal to 1"),
         ("TRIBUTARY_EMBEDDER_THREADS", "65", "less than or equal to 64"),
-        ("TRIBUTARY_NEXT_EMBEDDER", "openai", "'minilm', 'sentence-transformers' or 'hash'"),
+        ("TRIBUTARY_NEXT_EMBEDDER", "openai", "'minilm', 'sentence-transformers', 'bedrock' or 'hash'"),
         ("TRIBUTARY_NEXT_EMBEDDER_THREADS", "0", "greater than or equal to 1"),
         ("TRIBUTARY_NEXT_EMBEDDER_THREADS", "65", "less than or equal to 64"),
-        ("TRIBUTARY_NEXT_EMBEDDER_THREADS", "nan", "integer"),
+        ("TRIBUTARY_NEXT_EMBEDDER_THREADS", "nan", "whole number"),
+        ("TRIBUTARY_EMBEDDER_DIMENSION", "16001", "less than or equal to 16000"),
+        ("TRIBUTARY_JUDGE", "gpt", "'local', 'bedrock', 'openai', 'claude' or 'jev'"),
+        ("TRIBUTARY_JUDGE_MODEL", "two words", "without spaces"),
+        ("TRIBUTARY_JUDGE_MODEL", f"{'m' * 150} ", "at most 256"),
+        ("TRIBUTARY_STRONG_JUDGE", "local", "'bedrock', 'openai', 'claude' or 'jev'"),
+        ("TRIBUTARY_STRONG_JUDGE_BELOW", "1.01", "less than or equal to 1"),
+        ("TRIBUTARY_SCREEN_AT", "0", "greater than 0"),
+        ("TRIBUTARY_GUARDRAIL_VERSION", "latest", "pattern"),
+        ("TRIBUTARY_MAX_OUTPUT_TOKENS", "1000001", "less than or equal to 1000000"),
+        ("TRIBUTARY_MODEL_TIMEOUT_S", "601", "less than or equal to 600"),
+        ("TRIBUTARY_BUDGET_USD_PER_DAY", "a lot", "an amount such as"),
+        ("TRIBUTARY_TRACES", "on", "'off', 'otlp' or 'console'"),
         ("TRIBUTARY_EXACT_LIMIT", "-1", "greater than or equal to 0"),
         ("TRIBUTARY_EXACT_LIMIT", "10000001", "less than or equal to 10000000"),
         ("TRIBUTARY_POSTGRES_MAJOR", "15", "'16' or '18'"),
@@ -77,6 +90,53 @@ def test_a_wrong_value_is_refused_by_variable_value_and_rule(
     assert told.startswith(f"{variable}: ")
     assert rule in told
     assert told.endswith(f"(it is '{value}')")
+
+
+NUMBERS = [name for name, field in Settings.model_fields.items() if re.search(r"int|float|Decimal", str(field.annotation))]
+NONSENSE = ("nan", "NaN", "inf", "-Infinity", "-1", "1e999", "9" * 40, "0x10", "1_000", "true", "\u0663", "1,5", "[1]", "\u221e")
+FRACTIONS = ("1.5", "1.0", "1e3")
+
+
+def test_all_kinds_of_numbers_are_known() -> None:
+    assert {"connections", "model_timeout_s", "budget_usd_per_day", "strong_judge_below", "changes_wait_s"} <= set(NUMBERS)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_what_is_no_sensible_number_is_refused_by_variable_value_and_rule(environment: pytest.MonkeyPatch, name: str) -> None:
+    whole = "int" in str(Settings.model_fields[name].annotation)
+    for value in (*NONSENSE, *(FRACTIONS if whole else ())):
+        if value == "\u0663" and not whole:
+            continue  # a decimal number in another script is one all the same
+        told = refusal(environment, **{PREFIX + name.upper(): value})
+        assert told.startswith(f"{PREFIX}{name.upper()}: "), value
+        assert told.endswith(f"(it is '{value}')"), value
+
+
+def test_a_value_is_echoed_as_one_line_that_no_terminal_acts_upon(environment: pytest.MonkeyPatch) -> None:
+    told = refusal(environment, TRIBUTARY_EMBEDDER_MODEL="a\nb\x1b[2J")
+    assert told.endswith(r"(it is 'a\nb\x1b[2J')")
+    environment.delenv("TRIBUTARY_EMBEDDER_MODEL")
+    assert refusal(environment, TRIBUTARY_JUDGE_MODEL="m " * 9999).endswith("m ...')")
+
+
+KEYS = [name for name in Settings.model_fields if name.endswith("api_key")]
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_a_key_is_shown_nowhere(environment: pytest.MonkeyPatch, name: str) -> None:
+    environment.setenv(PREFIX + name.upper(), PASSWORD)
+    found = load_settings()
+    assert getattr(found, name).get_secret_value() == PASSWORD
+    assert PASSWORD not in f"{found} {found!r}"
+
+
+@pytest.mark.parametrize("name", [one for one in Settings.model_fields if one.endswith("_url")])
+def test_an_address_that_is_none_is_refused_and_not_echoed(environment: pytest.MonkeyPatch, name: str) -> None:
+    """It may hold a password."""
+    for value in ("models.example", f"ftp://me:{PASSWORD}@h", "https://", "https://a b", "https:///v1", "//x"):
+        told = refusal(environment, **{PREFIX + name.upper(): value})
+        assert re.fullmatch(rf"{PREFIX}{name.upper()}: must begin with (postgresql|https?)://.*", told), value
+        assert PASSWORD not in told
 
 
 @pytest.mark.parametrize("variable", ["TRIBUTARY_DATABASE_URL", "DATABASE_URL", "TRIBUTARY_READER_URL", "TRIBUTARY_OWNER_URL"])
@@ -104,7 +164,7 @@ def test_no_refusal_echoes_a_password_wherever_it_is_looked_for(environment: pyt
     ("variable", "meant"),
     [
         ("TRIBUTARY_DATABASE", "TRIBUTARY_DATABASE_URL"),
-        ("TRIBUTARY_DB_URL", "TRIBUTARY_DATABASE_URL"),
+        ("TRIBUTARY_DATABASEURL", "TRIBUTARY_DATABASE_URL"),
         ("TRIBUTARY_LOGLEVEL", "TRIBUTARY_LOG_LEVEL"),
         ("TRIBUTARY_CONNECTION", "TRIBUTARY_CONNECTIONS"),
         ("TRIBUTARY_CORS_ORIGIN", "TRIBUTARY_CORS_ORIGINS"),
@@ -163,6 +223,45 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "next_embedder": "minilm",
         "next_embedder_model": "n",
         "next_embedder_threads": "3",
+        "embedder_dimension": "256",
+        "next_embedder_dimension": "512",
+        "judge": "openai",
+        "judge_model": "m",
+        "judge_url": "http://localhost:1/v1",
+        "judge_api_key": "k",
+        "strong_judge": "bedrock",
+        "strong_judge_model": "m",
+        "strong_judge_url": "http://localhost:1",
+        "strong_judge_api_key": "k",
+        "strong_judge_below": "0.5",
+        "screen": "jev",
+        "screen_model": "m",
+        "screen_url": "http://localhost:1",
+        "screen_api_key": "k",
+        "screen_at": "0.9",
+        "guardrail_id": "g",
+        "guardrail_version": "7",
+        "distiller": "claude",
+        "distiller_model": "m",
+        "distiller_url": "http://localhost:1",
+        "distiller_api_key": "k",
+        "aws_region": "eu-central-1",
+        "bedrock_url": "http://localhost:1",
+        "openai_url": "http://localhost:1",
+        "openai_api_key": "k",
+        "jev_url": "http://localhost:1",
+        "jev_api_key": "k",
+        "claude_command": "~/claude",
+        "max_output_tokens": "100",
+        "model_timeout_s": "3.5",
+        "model_attempts": "1",
+        "model_concurrency": "8",
+        "embedder_cache": "0",
+        "budget_calls_per_day": "0",
+        "budget_usd_per_day": "2.50",
+        "prices_file": "~/prices.json",
+        "traces": "otlp",
+        "traces_url": "http://localhost:4318",
         "exact_limit": "0",
         "scan_budget_ms": "50",
         "writes_per_minute": "5",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
@@ -18,18 +20,35 @@ DistillerName = Literal["bedrock", "openai", "claude"]
 
 
 def _whole(value: object) -> object:
-    """Refuses what pydantic would take for a whole number though nobody wrote one."""
-    if isinstance(value, bool | float) or (isinstance(value, str) and not value.strip().isascii()):
-        raise PydanticCustomError("whole", "must be a whole number")
-    if isinstance(value, str) and not value.strip().lstrip("+-").isdigit():
+    """Refuses what pydantic takes for a whole number though nobody wrote one: 1.0, true, 1_000, digits of other scripts."""
+    written = isinstance(value, str) and re.fullmatch(r"\s*[+-]?[0-9]{1,30}\s*", value) is not None
+    if not written and (isinstance(value, bool) or not isinstance(value, int)):
         raise PydanticCustomError("whole", "must be a whole number")
     return value
 
 
 def _http(value: str) -> str:
-    if not value.startswith(("http://", "https://")) or value.rstrip("/").endswith(":") or any(c.isspace() for c in value):
-        raise PydanticCustomError("http_url", "must begin with http:// or https://")
+    rule = "must begin with http:// or https:// and name a host, without user, query or fragment"
+    try:
+        found = urlsplit(value)
+        sound = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+    except ValueError:
+        sound = False
+    if not sound or found.username is not None or found.query or found.fragment or not value.isprintable() or " " in value:
+        raise PydanticCustomError("http_url", rule)
     return value.rstrip("/")
+
+
+def _amount(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"\s*[0-9]{1,30}([.][0-9]{1,30})?\s*", value):
+        raise PydanticCustomError("amount", "must be an amount such as 2.50")
+    return value
+
+
+def _named(value: str) -> str:
+    if len(value) > 1024 or not value.isprintable():
+        raise PydanticCustomError("model", "must be the id of a model or a folder: at most 1024 printable characters")
+    return value
 
 
 def _pinned(value: str) -> str:
@@ -47,6 +66,7 @@ def _expanded(value: object) -> object:
 
 Folder = Annotated[Path, BeforeValidator(_expanded)]
 Url = Annotated[str, AfterValidator(_http)]
+ModelOrFolder = Annotated[str, AfterValidator(_named)]
 Model = Annotated[str, AfterValidator(_pinned)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Dimension = Annotated[Whole, Field(ge=1, le=16_000)]
@@ -58,17 +78,23 @@ class ModelSettings(BaseSettings):
     embedder: EmbedderName = Field(
         default="minilm", description="What turns text into vectors. `hash` is for tests and refuses to serve."
     )
-    embedder_model: Model | None = Field(default=None, description="Model id, or folder for sentence-transformers.")
+    embedder_model: ModelOrFolder | None = Field(default=None, description="Model id, or folder for sentence-transformers.")
     embedder_dimension: Dimension | None = Field(
         default=None, description="Numbers of a vector, where the model leaves a choice (Titan v2: 1024, 512 or 256)."
     )
-    embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one embedding in this process.")
+    embedder_threads: Annotated[Whole, Field(ge=1, le=64)] = Field(
+        default=1, description="Threads of one embedding in this process."
+    )
     next_embedder: EmbedderName | None = Field(
         default=None, description="The embedder that tribes are to serve from next, while their new spaces are built."
     )
-    next_embedder_model: Model | None = Field(default=None, description="Its model id, or folder for sentence-transformers.")
+    next_embedder_model: ModelOrFolder | None = Field(
+        default=None, description="Its model id, or folder for sentence-transformers."
+    )
     next_embedder_dimension: Dimension | None = Field(default=None, description="Numbers of its vectors.")
-    next_embedder_threads: int = Field(default=1, ge=1, le=64, description="Threads of one of its embeddings.")
+    next_embedder_threads: Annotated[Whole, Field(ge=1, le=64)] = Field(
+        default=1, description="Threads of one of its embeddings."
+    )
 
     judge: JudgeName = Field(default="local", description="What tells same, opposite and unrelated lessons apart.")
     judge_model: Model | None = Field(default=None, description="Its model id, pinned: recorded with each verdict.")
@@ -103,7 +129,7 @@ class ModelSettings(BaseSettings):
     distiller_url: Url | None = Field(default=None, description="Where it is.")
     distiller_api_key: SecretStr | None = Field(default=None, description="Its key.")
 
-    aws_region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")] | None = Field(
+    aws_region: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         validation_alias=AliasChoices("TRIBUTARY_AWS_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"),
         description="Region of Bedrock.",
@@ -148,7 +174,7 @@ class ModelSettings(BaseSettings):
         default=None,
         description="Calls of models over a wire by a tribe on a day (UTC), from which on the strong tier is skipped.",
     )
-    budget_usd_per_day: Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
+    budget_usd_per_day: Annotated[Decimal, BeforeValidator(_amount), Field(ge=0, le=1_000_000)] | None = Field(
         default=None, description="US dollars that they may cost on a day (UTC), from which on the strong tier is skipped."
     )
     prices_file: Folder | None = Field(default=None, description="Prices that go before the shipped ones.")

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from tributary.core.errors import BadSetting
-from tributary.service.model_settings import Folder, ModelSettings
+from tributary.service.model_settings import Folder, ModelSettings, Whole
 
 PREFIX = "TRIBUTARY_"
 _OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
@@ -70,28 +70,30 @@ class Settings(ModelSettings):
         ),
     )
     postgres_major: Literal["16", "18"] = Field(default="18", description="Version of the embedded server.")
-    connections: int = Field(default=16, ge=1, le=200, description="Most database connections of one process.")
-    exact_limit: int = Field(default=10_000, ge=0, le=10_000_000, description="Lessons up to which a tribe is searched exactly.")
-    scan_budget_ms: int = Field(
+    connections: Whole = Field(default=16, ge=1, le=200, description="Most database connections of one process.")
+    exact_limit: Whole = Field(
+        default=10_000, ge=0, le=10_000_000, description="Lessons up to which a tribe is searched exactly."
+    )
+    scan_budget_ms: Whole = Field(
         default=2000,
         ge=1,
         le=25_000,
         description="Milliseconds in which a recall may compare many lessons one by one; past it its coverage is partial.",
     )
-    writes_per_minute: int = Field(
+    writes_per_minute: Whole = Field(
         default=600, ge=1, le=10_000_000, description="Writes a minute that one agent may go on with; as many may come at once."
     )
-    writes_per_day: int = Field(default=200_000, ge=1, le=10_000_000_000, description="Writes of one tribe on a day (UTC).")
-    garden_every_s: int = Field(
+    writes_per_day: Whole = Field(default=200_000, ge=1, le=10_000_000_000, description="Writes of one tribe on a day (UTC).")
+    garden_every_s: Whole = Field(
         default=600, ge=0, le=86_400, description="Seconds between two runs of the gardener beside `serve`; 0 is never."
     )
-    changes_wait_s: int | None = Field(
+    changes_wait_s: Whole | None = Field(
         default=None,
         ge=0,
         le=20,
         description="Most seconds that a caller may wait for a change; beside `serve` 20 unless set, elsewhere 0.",
     )
-    idempotency_days: int = Field(
+    idempotency_days: Whole = Field(
         default=7, ge=1, le=365, description="Days for which a write's first reply is kept for its idempotency key."
     )
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
@@ -120,10 +122,16 @@ def load_settings(*, home: Path | None = None) -> Settings:
         variable = name if name.isupper() else PREFIX + name.upper()
         if not os.environ.get(variable):
             variable = variable.removeprefix(PREFIX)  # the value came by the other name that a setting may have
-        given = "" if "URL" in variable or "API_KEY" in variable else f" (it is '{os.environ.get(variable, '')}')"
+        given = "" if "URL" in variable or "API_KEY" in variable else f" (it is '{_shown(os.environ.get(variable, ''))}')"
         rule = first["msg"][:1].lower() + first["msg"][1:]
         raise BadSetting(f"{variable}: {rule}{given}") from None
     return found if found.home is not None else found.model_copy(update={"home": home})
+
+
+def _shown(value: str) -> str:
+    """Returns a value as one line that a terminal does not act upon."""
+    cut = value if len(value) <= 200 else f"{value[:200]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
 
 
 def setting_names() -> frozenset[str]:
