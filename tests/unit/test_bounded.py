@@ -105,7 +105,7 @@ def test_without_time_nothing_is_asked(timeout_s: float) -> None:
 def test_within_gives_back_what_the_call_does() -> None:
     assert within(10.0, lambda: "answer") == "answer"
     with pytest.raises(KeyError, match="missing"):
-        within(10.0, lambda: {}["missing"])
+        within(10.0, lambda: dict[str, str]()["missing"])
 
 
 def test_whoever_waits_for_a_call_that_hangs_stops_waiting() -> None:
