@@ -111,20 +111,22 @@ def _refusal(error: Exception, response: dict[str, Any], model: str) -> ModelFai
         return ModelTimedOut("Bedrock's model took too long (ModelTimeoutException)")
     if code in _AWAY or status >= 500:
         return ModelUnreachable(f"Bedrock is away ({code})")
+    return ModelFailed(_remedy(code, model, service_message(error)) or f"Bedrock refuses the request ({code}, HTTP {status})")
+
+
+def _remedy(code: str, model: str, message: str) -> str | None:
     if code in _EXPIRED:
-        return ModelFailed(f"the AWS credentials have expired ({code}): {_RENEW}")
+        return f"the AWS credentials have expired ({code}): {_RENEW}"
     if code in _UNKNOWN:
-        return ModelFailed(f"AWS does not accept the credentials ({code}): check the access key, its secret and the session token")
+        return f"AWS does not accept the credentials ({code}): check the access key, its secret and the session token"
     if code == "AccessDeniedException":
-        return ModelFailed(
+        return (
             f"AWS denies access to '{model}' ({code}): allow bedrock:InvokeModel on it, and on the models behind an inference"
             " profile, and see in Bedrock's console that the account may use it"
         )
     if code == "ResourceNotFoundException":
-        return ModelFailed(f"there is no model '{model}' in this region, or its life has ended ({code})")
-    if code == "ValidationException":
-        return ModelFailed(_invalid(service_message(error), model))
-    return ModelFailed(f"Bedrock refuses the request ({code}, HTTP {status})")
+        return f"there is no model '{model}' in this region, or its life has ended ({code})"
+    return _invalid(message, model) if code == "ValidationException" else None
 
 
 def _invalid(message: str, model: str) -> str:
@@ -156,6 +158,7 @@ def _broken(error: Exception) -> ModelFailed:
         return ModelFailed(f"the AWS credentials have expired ({kind}): {_RENEW}")
     if isinstance(error, aws.HTTPClientError | aws.ConnectionError):
         return ModelUnreachable(f"Bedrock cannot be reached ({kind})")
-    if isinstance(error, ResponseParserError):
-        return ModelMalformed("Bedrock's answer cannot be read")
+    if isinstance(error, ResponseParserError | ValueError | TypeError | AttributeError | LookupError | RecursionError):
+        # the library reads an answer without looking at it first; what is sent, it has checked before
+        return ModelMalformed(f"Bedrock's answer cannot be read ({kind})")
     return ModelFailed(f"Bedrock's client failed ({kind})")
