@@ -32,10 +32,6 @@ def credentials() -> Mapping[str, str]:
     }
 
 
-def serving() -> ProviderServer:
-    return ProviderServer([("POST", _INVOKE, invoked)])
-
-
 def invoked(asked: Asked) -> Reply:
     """Answers for the model that the path names."""
     if "authorization" not in asked.headers:
@@ -124,6 +120,8 @@ def throttled(retry_after: str | None = None) -> Reply:
     )
 
 
+ROUTES = [("POST", _INVOKE, invoked)]
+
 EXPIRED = refusal("ExpiredTokenException", "The security token included in the request is expired", status=403)
 DENIED = refusal("AccessDeniedException", "You don't have access to the model with the specified model ID.", status=403)
 AWAY = refusal("ServiceUnavailableException", "The service is unavailable.", status=503)
@@ -133,3 +131,7 @@ NO_SUCH = refusal("ResourceNotFoundException", "Could not resolve the foundation
 def embeddings(vector: object) -> Reply:
     """Returns an answer of Titan's with `vector` in it, whatever that is."""
     return Reply(document={"embedding": vector, "inputTextTokenCount": 3})
+
+
+def serving() -> ProviderServer:
+    return ProviderServer(ROUTES)

@@ -32,10 +32,6 @@ CATCHES: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
 """What a field may hold, and what the guardrail makes of it."""
 
 
-def serving() -> ProviderServer:
-    return ProviderServer([("POST", _APPLY, applied)])
-
-
 def applied(asked: Asked) -> Reply:
     if asked.match["guardrail"] != GUARDRAIL or asked.match["version"] not in {VERSION, "DRAFT"}:
         return refusal("ResourceNotFoundException", "The guardrail identifier or version does not exist.", status=404)
@@ -70,3 +66,10 @@ def answer(catches: Sequence[tuple[str, str, Mapping[str, object]]], texts: Sequ
             "guardrailCoverage": {"textCharacters": size},
         }
     )
+
+
+ROUTES = [("POST", _APPLY, applied)]
+
+
+def serving() -> ProviderServer:
+    return ProviderServer(ROUTES)

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ class TestWhatIsSent:
         assert len(sent) > 4
         assert text.startswith(sent[0])
         assert text.endswith(sent[-1])
-        for before, after in zip(sent, sent[1:], strict=False):
+        for before, after in pairwise(sent):
             assert after[:60] in before
 
 

@@ -80,9 +80,7 @@ def test_what_a_policy_only_saw_is_no_catch_of_it(provider: ProviderServer) -> N
     assert made(provider).screen(BENIGN).reasons == ("guardrail_topic",)
 
 
-@pytest.mark.parametrize(
-    "assessments", [None, [], [{}], ["odd"], [{"topicPolicy": {"topics": None}}], [{"aNewPolicy": {"found": []}}]]
-)
+@pytest.mark.parametrize("assessments", [None, [], [{}], [{"topicPolicy": {"topics": None}}], [{"aNewPolicy": {"found": []}}]])
 def test_a_guardrail_that_steps_in_without_saying_why_holds_back_too(provider: ProviderServer, assessments: object) -> None:
     document = {"action": "GUARDRAIL_INTERVENED", "assessments": assessments, "outputs": [], "usage": {}}
     provider.always(Reply(document=document))
@@ -97,10 +95,12 @@ def test_an_answer_without_a_word_on_it_lets_nothing_through(provider: ProviderS
     assert [call.end for call in ledger.calls] == [CallEnd.MALFORMED]
 
 
-@pytest.mark.parametrize("raw", [b"", b"<html>", b"[]", b'"NONE"', b"NONE"])
-def test_an_answer_that_is_none_lets_nothing_through(provider: ProviderServer, raw: bytes) -> None:
+@pytest.mark.parametrize(
+    "raw", [b"", b"<html>", b"[]", b'"NONE"', b"NONE", b'{"action": "GUARDRAIL_INTERVENED", "assessments": ["odd"]}']
+)
+def test_an_answer_that_cannot_be_read_lets_nothing_through(provider: ProviderServer, raw: bytes) -> None:
     provider.always(Reply(raw=raw))
-    with pytest.raises(ModelFailed):
+    with pytest.raises(ModelMalformed):
         made(provider).screen(BENIGN)
 
 
