@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.providers import bedrock_embeddings as bedrock
+from tests.providers.server import ProviderServer
 from tributary.core.ports import Embedder, SpaceDefinition
 from tributary.models import embedders
-from tributary.models.embedders import HashedEmbedder, MiniLmEmbedder, SentenceTransformersEmbedder
+from tributary.models.embedders import (
+    BedrockEmbedder,
+    CachedEmbedder,
+    HashedEmbedder,
+    MiniLmEmbedder,
+    SentenceTransformersEmbedder,
+)
+from tributary.models.embedders.cached import Warmable
 
 TOKENIZER = Path(embedders.__file__).parent / "all_minilm_l6_v2" / "tokenizer.json"
 TEXTS = [
@@ -29,14 +38,6 @@ TEXTS = [
 ]
 SENTENCE = "Shard {number} was moved from node seven to node nine because its disk was full. "
 LONG = "".join(SENTENCE.format(number=number) for number in range(265))
-
-
-class Warmable(Embedder, Protocol):
-    """What the service uses of an embedder beside the port."""
-
-    tests_only: ClassVar[bool]
-
-    def warm(self) -> None: ...
 
 
 def small_transformer(folder: Path) -> Path:
@@ -59,14 +60,43 @@ def small_transformer(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module", params=["minilm", "hashed-64", "hashed-384", "sentence-transformers"])
-def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Warmable:
+HOSTED = {
+    "titan": (bedrock.TITAN, None),
+    "titan-256": (bedrock.TITAN, 256),
+    "cohere-english": (bedrock.ENGLISH, None),
+    "cohere-v4-512": (f"us.{bedrock.COHERE_V4}", 512),
+}
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[ProviderServer]:
+    with bedrock.serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="module", params=["minilm", "hashed-64", "hashed-384", "sentence-transformers", *HOSTED, "titan-cached"])
+def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, provider: ProviderServer) -> Warmable:
     if request.param == "minilm":
         return MiniLmEmbedder()
     if request.param == "sentence-transformers":
         folder = small_transformer(tmp_path_factory.mktemp("model"))
         return SentenceTransformersEmbedder(model=str(folder), device="cpu")
+    if request.param == "titan-cached":
+        return CachedEmbedder(hosted(provider, "titan"), 5)
+    if request.param in HOSTED:
+        return hosted(provider, request.param)
     return HashedEmbedder(dimension=int(request.param.partition("-")[2]))
+
+
+def hosted(provider: ProviderServer, name: str) -> BedrockEmbedder:
+    """Makes the embedder and its client, which takes its credentials from the environment of now."""
+    model, dimension = HOSTED[name]
+    made = BedrockEmbedder(model=model, dimension=dimension, region="us-east-1", url=provider.url)
+    with pytest.MonkeyPatch.context() as environment:
+        for variable, value in bedrock.credentials().items():
+            environment.setenv(variable, value)
+        made.warm()
+    return made
 
 
 def matrix(embedder: Embedder, texts: list[str]) -> npt.NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tributary.core.errors import BadSetting, ModelFailed
-from tributary.models.embedders.windows import BATCH_TOKENS, Windowing, batches, embed_in_windows, encodable
+from tributary.models.embedders.windows import BATCH_TOKENS, TextWindowing, Windowing, batches, embed_in_windows, encodable
 
 MINE = Windowing(tokens=256, prefix=(101,), suffix=(102,))
 windowings = st.builds(Windowing, tokens=st.integers(8, 600), prefix=st.just((1,)), suffix=st.sampled_from([(), (2,), (2, 3)]))
@@ -50,6 +51,37 @@ def test_windows_too_small_for_text_are_refused() -> None:
 def test_the_name_changes_with_the_size_of_the_windows() -> None:
     assert MINE.name == "256t-overlap32-even-mean"
     assert Windowing(tokens=512, prefix=(101,), suffix=(102,)).name != MINE.name
+
+
+WIDE = "a é ß 中 각 ﷽ 🎉 \u0301 ﬃ x".replace(" ", "")
+
+
+def width(text: str) -> int:
+    return sum(max(len(one.encode()), len(unicodedata.normalize("NFKC", one))) for one in text)
+
+
+@given(text=st.text(st.sampled_from(WIDE), max_size=2000), most=st.integers(320, 900))
+def test_windows_of_text_begin_and_end_with_it_and_are_never_too_wide(text: str, most: int) -> None:
+    windows = TextWindowing(width=most).windows(text)
+    assert all(width(window) <= most for window in windows)
+    if width(text) <= most:
+        assert windows == [text]
+    assert text.startswith(windows[0])
+    assert text.endswith(windows[-1])
+
+
+def test_windows_of_text_leave_no_character_out() -> None:
+    text = "".join(chr(0x4E00 + number) + chr(0x61 + number % 26) for number in range(3000))  # no two pairs are alike
+    at = 0
+    for window in TextWindowing(width=500).windows(text):
+        start = text.index(window)
+        assert start <= at
+        at = start + len(window)
+    assert at == len(text)
+
+
+def test_the_name_of_windows_of_text_says_that_they_are_measured_in_bytes() -> None:
+    assert TextWindowing(width=500).name == "500b-overlap62-even-mean"
 
 
 @given(lengths=st.lists(st.integers(1, 600)))

@@ -44,8 +44,7 @@ class Prices:
         if model in self.by_model:
             return self.by_model[model]
         provider, _, name = model.partition(":")
-        region, _, rest = name.partition(".")
-        return self.by_model.get(f"{provider}:{rest}") if region in _PROFILES else None
+        return self.by_model.get(f"{provider}:{without_profile(name)}")
 
     @classmethod
     def shipped(cls) -> Self:
@@ -73,6 +72,12 @@ class Prices:
 
 _EXAMPLE = '{"as_of": "2026-01-31", "usd_per_million_tokens": {"openai:gpt-5-mini": {"input": 0.25, "output": 2}}}'
 _PROFILES = frozenset({"us", "eu", "apac", "global", "us-gov", "au", "jp", "ca"})
+
+
+def without_profile(model: str) -> str:
+    """Returns the id of the model behind an inference profile's, `us.cohere.embed-v4:0`; another id as it is."""
+    area, _, rest = model.partition(".")
+    return rest if area in _PROFILES else model
 
 
 @cache

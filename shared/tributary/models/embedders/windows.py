@@ -1,14 +1,20 @@
-"""Long texts: cut into overlapping windows of tokens, embedded each, and averaged.
+"""Long texts: cut into overlapping windows, embedded each, and averaged.
 
 A text that fits one window is embedded as the model's authors meant it. A longer one is covered by as few windows as an
 overlap of an eighth allows, spread evenly: they are all equally long, so that their mean favours no part of the text and
 no window is a scrap. Each window's vector is brought to unit norm before the mean, and the mean again after it.
+
+Where the model runs here, windows are measured in its tokens. Where its tokenizer is not at hand, they are measured in a
+unit that no text has fewer of than tokens (`TextWindowing`).
 """
 
 from __future__ import annotations
 
+import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tributary.core.errors import BadSetting, ModelFailed
@@ -72,6 +78,41 @@ class Windowing:
     def windows(self, text: Sequence[int]) -> list[list[int]]:
         """Returns the windows of a text's tokens, ready for the model."""
         return [[*self.prefix, *text[start:end], *self.suffix] for start, end in self.spans(len(text))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextWindowing:
+    """How texts are cut for a model whose tokenizer is not at hand.
+
+    A character is as wide as its bytes of UTF-8, or as its characters in NFKC when these are more: tokenizers take text apart
+    into no more pieces than that. So a window as wide as the tokens that a model takes always fits it.
+    """
+
+    width: int
+    """Most that a window's characters are wide together."""
+
+    @property
+    def name(self) -> str:
+        """Names the way of cutting within a space's definition."""
+        return f"{self.width}b-overlap{self._spans.overlap}-even-mean"
+
+    def windows(self, text: str) -> list[str]:
+        """Returns the text as it is when it fits one window, else its windows in order. No character is left out."""
+        if text.isascii():
+            return [text[start:end] for start, end in self._spans.spans(len(text))]
+        ends = list(accumulate(map(_width, text)))
+        starts = [0, *ends[:-1]]
+        return [text[bisect_left(starts, start) : bisect_right(ends, end)] for start, end in self._spans.spans(ends[-1])]
+
+    @property
+    def _spans(self) -> Windowing:
+        return Windowing(tokens=self.width, prefix=(), suffix=())
+
+
+def _width(character: str) -> int:
+    if character.isascii():
+        return 1
+    return max(len(character.encode()), len(unicodedata.normalize("NFKC", character)))
 
 
 def embed_in_windows(
