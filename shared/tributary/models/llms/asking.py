@@ -45,8 +45,8 @@ class Shape:
     form: Form
     temperature: bool = True
     """Whether the temperature, 0, is sent: some models take none."""
-    cap: str = "max_tokens"
-    """What the provider calls the most tokens of an answer, where that differs."""
+    caps: tuple[str, ...] = ()
+    """What the provider may call the most tokens of an answer, where that differs; the first is used."""
 
     def below(self, ladder: Sequence[Form]) -> Shape | None:
         """Returns this shape with the next form of the ladder; None at its end."""
@@ -121,7 +121,7 @@ class Asking(Generic[Reply]):
         )
 
     def _in_some_shape(self, prompt: Prompt, until: float) -> Mapping[str, object]:
-        """Asks until the shape fits. Each request is charged; another shape is no attempt more. Ends, as ladders do."""
+        """Asks until the shape fits. Each request is charged; another shape is no attempt more. Ends: each gives something up."""
         while True:
             shape = self._shape
             try:

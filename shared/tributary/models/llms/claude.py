@@ -23,11 +23,15 @@ from tributary.models.prices import Prices
 
 _PASSED_ON = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_[A-Z]+|XDG_[A-Z_]+|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS"
-    r"|(?:https?|no|all)_proxy|ANTHROPIC_[A-Z_]+|CLAUDE_CONFIG_DIR|CLAUDE_CODE_(?:OAUTH_TOKEN|USE_[A-Z]+|SKIP_[A-Z]+_AUTH)"
-    r"|AWS_[A-Z_]+|CLOUD_ML_REGION|GOOGLE_APPLICATION_CREDENTIALS|VERTEX_[A-Z0-9_]+",
+    r"|(?:https?|no|all)_proxy|ANTHROPIC_[A-Z_]+|CLAUDE_CONFIG_DIR|CLAUDE_CODE_(?:OAUTH_TOKEN|USE_[A-Z]+|SKIP_[A-Z]+_AUTH)",
     re.IGNORECASE,
 )
 """What the program may see of our environment: where things are, and the credentials that are its own. All else stays out."""
+_OF_CLOUDS = {
+    "CLAUDE_CODE_USE_BEDROCK": re.compile(r"AWS_[A-Z_]+"),
+    "CLAUDE_CODE_USE_VERTEX": re.compile(r"CLOUD_ML_REGION|GOOGLE_APPLICATION_CREDENTIALS|VERTEX_[A-Z0-9_]+"),
+}
+"""And the credentials of a cloud, where it is set up to reach its models there."""
 
 _MOST_TURNS = 4
 """The answer comes through a tool, whose reply is one more turn; the rest lets it correct a form that did not fit."""
@@ -135,7 +139,8 @@ def executable(command: Path | str, environment: Mapping[str, str]) -> str:
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
     """Returns what the program may see of the environment."""
-    return {name: value for name, value in environment.items() if _PASSED_ON.fullmatch(name)}
+    forms = [_PASSED_ON, *(form for switch, form in _OF_CLOUDS.items() if environment.get(switch))]
+    return {name: value for name, value in environment.items() if any(form.fullmatch(name) for form in forms)}
 
 
 def _read(_prompt: Prompt, _shape: Shape, ran: Ran, meter: Meter) -> Mapping[str, object]:

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -32,11 +33,13 @@ from tributary.models.resets import wait_s
 
 if TYPE_CHECKING:
     import openai
+    from openai import APIResponse
 
 OPENAI_URL = "https://api.openai.com/v1"
 _LADDER = (Form.SCHEMA, Form.TOOL, Form.OBJECT, Form.TEXT)
 _CAPS = ("max_completion_tokens", "max_tokens")
 _MISSING = "an OpenAI-compatible model needs openai, which is not installed: pip install 'tributary-memory[openai]'"
+_TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2"})
 _NO_KEY = "sent to servers on this computer, which ask for none"
 
 _NO_FORM = {
@@ -50,13 +53,13 @@ _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 
 _REMEDIES = {
     401: "the provider does not accept the API key (HTTP 401): it is wrong, expired or revoked",
-    403: "the provider denies access to '{model}' (HTTP 403): see what the key may use",
-    404: "there is no model '{model}' at the provider, or the URL is wrong (HTTP 404): does it end with /v1?",
+    403: "the provider denies access to {model} (HTTP 403): see what the key may use",
+    404: "the provider does not know {model}, or the URL is wrong (HTTP 404): does it end with /v1?",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Refusal:
+class Refusal:
     """What a provider says when it does not answer. `message` may repeat what was sent: it is looked at and never shown."""
 
     status: int
@@ -94,7 +97,7 @@ class OpenAiModel:
         self._client = Lazily(lambda: client(url=self._url, key=key, timeout_s=timeout_s))
         self._asking: Asking[bytes] = Asking(
             version=self._version,
-            shape=Shape(form=_LADDER[0], cap=_cap(self._url)),
+            shape=Shape(form=_LADDER[0], caps=_caps(self._url)),
             send=self._send,
             read=self._read,
             bounds=self._bounds,
@@ -113,18 +116,11 @@ class OpenAiModel:
     def _send(self, prompt: Prompt, shape: Shape, remaining_s: float) -> bytes:
         asked = self._client.get()
         request = self._request(prompt, shape)
-        until = time.monotonic() + remaining_s
-
-        def call() -> bytes:
-            try:
-                with asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s) as response:
-                    return _body(response.iter_bytes(), until)
-            except ModelFailed:
-                raise
-            except Exception as error:
-                raise self._meaning(error, shape) from None
-
-        return within(remaining_s, call)
+        return fetched(
+            lambda: asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s),
+            timeout_s=remaining_s,
+            refused=lambda refusal: self._refused(refusal, shape),
+        )
 
     def _request(self, prompt: Prompt, shape: Shape) -> dict[str, Any]:
         in_words = shape.form in (Form.OBJECT, Form.TEXT)
@@ -134,7 +130,7 @@ class OpenAiModel:
                 {"role": "system", "content": written_out(prompt) if in_words else prompt.instructions},
                 {"role": "user", "content": prompt.material},
             ],
-            shape.cap: self._bounds.max_output_tokens,
+            shape.caps[0]: self._bounds.max_output_tokens,
         }
         if shape.temperature:
             request["temperature"] = 0.0
@@ -151,17 +147,10 @@ class OpenAiModel:
             request["extra_body"] = {"usage": {"include": True}}  # which makes it say what the call cost
         return request
 
-    def _meaning(self, error: Exception, shape: Shape) -> ModelFailed:
-        import openai
-
-        if isinstance(error, openai.APIStatusError):
-            return self._refused(_refusal(error.status_code, error.body, error.response.headers), shape)
-        return broken(error)
-
-    def _refused(self, refusal: _Refusal, shape: Shape) -> ModelFailed:
+    def _refused(self, refusal: Refusal, shape: Shape) -> ModelFailed:
         if refusal.status in (400, 404, 422) and (instead := _instead(refusal, shape)):
             return UnfitShape(instead)
-        return _failure(refusal, self._model)
+        return _failure(refusal, f"'{self._model}'")
 
     def _read(self, prompt: Prompt, shape: Shape, reply: bytes, meter: Meter) -> Mapping[str, object]:
         document = _document(reply)
@@ -209,27 +198,44 @@ def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
         raise BadSetting(f"no client can be made for the model's URL and key ({type(error).__name__})") from None
 
 
-def broken(error: Exception) -> ModelFailed:
-    """Returns what an exception of the client means that is no answer of the provider."""
+def fetched(
+    open_response: Callable[[], AbstractContextManager[APIResponse[Any]]],
+    *,
+    timeout_s: float,
+    refused: Callable[[Refusal], ModelFailed] | None = None,
+) -> bytes:
+    """Returns the body of a response, read in time and up to a cap; raises ModelFailed.
+
+    `refused` says what a refusal of the provider means, where that is not the same for all requests.
+    """
+    until = time.monotonic() + timeout_s
+
+    def call() -> bytes:
+        try:
+            with open_response() as response:
+                return _body(response.iter_bytes(), until)
+        except ModelFailed:
+            raise
+        except Exception as error:
+            raise _meaning(error, refused or _failure) from None
+
+    return within(timeout_s, call)
+
+
+def _meaning(error: Exception, refused: Callable[[Refusal], ModelFailed]) -> ModelFailed:
     import openai
 
+    kind = type(error).__name__
+    if isinstance(error, openai.APIStatusError):
+        return refused(_refusal(error.status_code, error.body, error.response.headers))
     if isinstance(error, openai.APITimeoutError):
         return ModelTimedOut("the provider did not answer in time")
-    if isinstance(error, openai.APIConnectionError) or type(error).__module__.partition(".")[0] in (
-        "httpx",
-        "httpx2",
-        "httpcore",
-    ):
-        return ModelUnreachable(f"the provider cannot be reached, or hung up ({type(error).__name__})")
-    return ModelFailed(f"the provider's client failed ({type(error).__name__})")
+    if isinstance(error, openai.APIConnectionError) or type(error).__module__.partition(".")[0] in _TRANSPORTS:
+        return ModelUnreachable(f"the provider cannot be reached, or hung up ({kind})")
+    return ModelFailed(f"the provider's client failed ({kind})")
 
 
-def status_failure(error: openai.APIStatusError, model: str) -> ModelFailed:
-    """Returns what a refusal means."""
-    return _failure(_refusal(error.status_code, error.body, error.response.headers), model)
-
-
-def _failure(refusal: _Refusal, model: str) -> ModelFailed:
+def _failure(refusal: Refusal, model: str = "the model") -> ModelFailed:
     status, code = refusal.status, refusal.code
     if code in _NO_CREDIT or status == 402:
         return ModelFailed(f"the provider's account has no credit left (HTTP {status})")
@@ -238,7 +244,7 @@ def _failure(refusal: _Refusal, model: str) -> ModelFailed:
     if code in _FILTERED:
         return ModelRefused("a filter of the provider declined the question")
     if code in _TOO_LONG:
-        return ModelFailed(f"the question is longer than '{model}' takes")
+        return ModelFailed(f"the question is longer than {model} takes")
     if status in (408, 409) or status >= 500:
         return ModelUnreachable(f"the provider is away (HTTP {status})")
     return ModelFailed(
@@ -246,27 +252,25 @@ def _failure(refusal: _Refusal, model: str) -> ModelFailed:
     )
 
 
-def _instead(refusal: _Refusal, shape: Shape) -> Shape | None:
+def _instead(refusal: Refusal, shape: Shape) -> Shape | None:
     """Returns the shape to try after a refusal: the parameter that it names, else that its words name, is given up."""
     said = refusal.param or refusal.message
-    if shape.cap == _CAPS[0] and _CAPS[0] in said:
-        return replace(shape, cap=_CAPS[1])
-    if shape.cap == _CAPS[1] and re.search(rf"\b{_CAPS[1]}\b", said) and _CAPS[0] in refusal.message:
-        return replace(shape, cap=_CAPS[0])
+    if shape.caps[1:] and re.search(rf"\b{shape.caps[0]}\b", said):
+        return replace(shape, caps=shape.caps[1:])
     if shape.temperature and "temperature" in said:
         return replace(shape, temperature=False)
     refused = _NO_FORM.get(shape.form)
     return shape.below(_LADDER) if refused is not None and refused.search(said) else None
 
 
-def _refusal(status: int, body: object, headers: Mapping[str, str]) -> _Refusal:
+def _refusal(status: int, body: object, headers: Mapping[str, str]) -> Refusal:
     """Reads `{"error": {...}}`, or the object inside. Gateways put the real status and headers into it."""
     error = part(body, "error") or (body if isinstance(body, Mapping) else {})
     code = error.get("code")
     if status == 200:
         status = code if type(code) is int and 400 <= code <= 599 else 502
     told = {name: str(value) for name, value in part(part(error, "metadata"), "headers").items()}
-    return _Refusal(
+    return Refusal(
         status=status,
         code=str(code or error.get("type") or ""),
         param=str(error.get("param") or ""),
@@ -297,9 +301,9 @@ def _document(reply: bytes) -> Mapping[str, object]:
     return document
 
 
-def _cap(url: str) -> str:
+def _caps(url: str) -> tuple[str, ...]:
     """OpenAI's newer models take the new name only; other servers know the old one, and some ignore what they do not know."""
-    return _CAPS[0] if _host(url).endswith((".openai.com", ".openai.azure.com")) else _CAPS[1]
+    return _CAPS if _host(url).endswith((".openai.com", ".openai.azure.com")) else _CAPS[::-1]
 
 
 def _host(url: str) -> str:
