@@ -32,7 +32,10 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What to answer: a document or raw bytes, after `delay_s`, whole or one byte each `drip_s`; or a cut connection."""
+    """What to answer: a document or raw bytes, after `delay_s`, whole or one byte each `drip_s`; or a cut connection.
+
+    With a `length` other than that of the content the connection ends before, or the client reads less than was meant.
+    """
 
     status: int = 200
     document: object = None
@@ -41,6 +44,7 @@ class Reply:
     delay_s: float = 0.0
     drip_s: float = 0.0
     cut: bool = False
+    length: int | None = None
 
     @property
     def content(self) -> bytes:
@@ -127,15 +131,17 @@ class ProviderServer:
         handler.send_response(reply.status)
         for name, value in {"content-type": "application/json", **reply.headers}.items():
             handler.send_header(name, value)
-        handler.send_header("content-length", str(len(content)))
+        handler.send_header("content-length", str(len(content) if reply.length is None else reply.length))
         handler.end_headers()
         if not reply.drip_s:
             handler.wfile.write(content)
+            handler.close_connection = reply.length is not None
             return
         for byte in content:
             handler.wfile.write(bytes([byte]))
             handler.wfile.flush()
             if self._stopped.wait(reply.drip_s):
+                handler.close_connection = True
                 return
 
     def __enter__(self) -> Self:

@@ -24,6 +24,7 @@ from tributary.core.status import Observation, Status
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
+from tributary.service.model_listing import ModelsSeen
 from tributary.service.operator import NewTribe
 from tributary.service.operator import Tribe as StoredTribe
 
@@ -216,6 +217,7 @@ class Surroundings:
     operator: FakeOperator = field(default_factory=FakeOperator)
     gardener: FakeGardener = field(default_factory=FakeGardener)
     prober: FakeProber = field(default_factory=FakeProber)
+    models: ModelsSeen = field(default_factory=lambda: ModelsSeen(roles=(), providers=()))
     settings: dict[str, object] = field(default_factory=lambda: {"database_url": None, "cors_origins": ()})
     while_serving: Callable[[], None] = lambda: None
 
@@ -228,6 +230,7 @@ class Surroundings:
             open_memory=self._open_memory,
             open_gardener=lambda _: nullcontext(self.gardener),
             open_prober=lambda _: nullcontext(self.prober),
+            list_models=lambda _: self.models,
             serve=self._serve,
         )
 

@@ -16,6 +16,7 @@ from tributary.edges.cli import (
     history,
     judging,
     knowledge,
+    models,
     probing,
     receipts,
     schema,
@@ -37,9 +38,9 @@ Start a server on this computer, then use it:
   tributary recall "deploy payments"
 
 learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats and curate talk to the server at
-TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen and judge need
-no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that
-comes along and keeps its data under TRIBUTARY_HOME."""
+TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen, judge and
+models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the
+PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME."""
 
 
 class _Group(TyperGroup):
@@ -137,4 +138,5 @@ app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
 app.command("probe")(probing.probe)
+app.command("models")(models.models)
 app.command("version")(schema.version)

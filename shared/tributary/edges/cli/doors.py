@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tributary.edges.gateway import Started
     from tributary.edges.lambda_http.port import MemoryFace
     from tributary.service import Settings
+    from tributary.service.model_listing import ModelsSeen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class Doors:
     open_memory: Callable[[Settings], AbstractContextManager[ServedMemory]]
     open_gardener: Callable[[Settings], AbstractContextManager[GardenerFace]]
     open_prober: Callable[[Settings], AbstractContextManager[ProberFace]]
+    list_models: Callable[[Settings], ModelsSeen]
     serve: Gateway
 
 
@@ -107,6 +109,11 @@ class _Real:
 
         return open_prober(settings)
 
+    def list_models(self, settings: Settings) -> ModelsSeen:
+        from tributary.service.model_listing import list_models
+
+        return list_models(settings)
+
     def serve(
         self,
         memory: MemoryFace,
@@ -132,6 +139,7 @@ def real_doors() -> Doors:
         open_memory=real.open_memory,
         open_gardener=real.open_gardener,
         open_prober=real.open_prober,
+        list_models=real.list_models,
         serve=real.serve,
     )
 

@@ -1,0 +1,320 @@
+"""Language models behind OpenAI's chat completions, wherever they are: OpenAI, OpenRouter, DeepSeek, Ollama, vLLM."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tributary.core.clock import utc_now
+from tributary.core.errors import (
+    BadSetting,
+    ModelFailed,
+    ModelMalformed,
+    ModelRefused,
+    ModelThrottled,
+    ModelTimedOut,
+    ModelUnreachable,
+)
+from tributary.core.ports import Prompt
+from tributary.models.bounded import ATTEMPTS, within
+from tributary.models.lazily import Lazily
+from tributary.models.llms.answers import MOST_REPLY_BYTES, note_usage, object_in, part, parts, written_out
+from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
+from tributary.models.metering import Meter
+from tributary.models.prices import Prices
+from tributary.models.resets import wait_s
+
+if TYPE_CHECKING:
+    import openai
+    from openai import APIResponse
+
+OPENAI_URL = "https://api.openai.com/v1"
+_LADDER = (Form.SCHEMA, Form.TOOL, Form.OBJECT, Form.TEXT)
+_CAPS = ("max_completion_tokens", "max_tokens")
+_MISSING = "an OpenAI-compatible model needs openai, which is not installed: pip install 'tributary-memory[openai]'"
+_TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2"})
+_NO_KEY = "sent to servers on this computer, which ask for none"
+
+_NO_FORM = {
+    Form.SCHEMA: re.compile(r"response_?format|json_?schema|structured|grammar", re.IGNORECASE),
+    Form.TOOL: re.compile(r"tool|function", re.IGNORECASE),
+    Form.OBJECT: re.compile(r"response_?format|json_?object|json mode", re.IGNORECASE),
+}
+_NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_FILTERED = frozenset({"content_filter", "content_policy_violation"})
+_TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
+
+_REMEDIES = {
+    401: "the provider does not accept the API key (HTTP 401): it is wrong, expired or revoked",
+    403: "the provider denies access to {model} (HTTP 403): see what the key may use",
+    404: "the provider does not know {model}, or the URL is wrong (HTTP 404): does it end with /v1?",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """What a provider says when it does not answer. `message` may repeat what was sent: it is looked at and never shown."""
+
+    status: int
+    code: str
+    param: str
+    message: str
+    headers: Mapping[str, str]
+
+
+class OpenAiModel:
+    """Asks a model at OpenAI or at any base URL that speaks as it does. Safe to share between threads.
+
+    The schema goes as strict response format; where that is refused, as a forced tool, then as JSON mode with the schema in
+    words, then in words alone.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        url: str | None = None,
+        api_key: str | None = None,
+        max_output_tokens: int = MAX_OUTPUT_TOKENS,
+        timeout_s: float = TIMEOUT_S,
+        attempts: int = ATTEMPTS,
+        prices: Prices | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Raises BadSetting. `url` ends with the API's version, `https://openrouter.ai/api/v1`."""
+        self._version = named("openai", model)
+        self._model = model
+        self._url = (url or OPENAI_URL).rstrip("/")
+        self._bounds = Bounds(max_output_tokens=max_output_tokens, timeout_s=timeout_s, attempts=attempts)
+        key = key_for(self._url, api_key)
+        self._client = Lazily(lambda: client(url=self._url, key=key, timeout_s=timeout_s))
+        self._asking: Asking[bytes] = Asking(
+            version=self._version,
+            shape=Shape(form=_LADDER[0], caps=_caps(self._url)),
+            send=self._send,
+            read=self._read,
+            bounds=self._bounds,
+            prices=prices or Prices.shipped(),
+            sleep=sleep,
+        )
+
+    @property
+    def version(self) -> str:
+        return self._version
+
+    def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
+        self._client.get()  # what is not installed or set up is no attempt
+        return self._asking.answer(prompt, timeout_s=timeout_s)
+
+    def _send(self, prompt: Prompt, shape: Shape, remaining_s: float) -> bytes:
+        asked = self._client.get()
+        request = self._request(prompt, shape)
+        return fetched(
+            lambda: asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s),
+            timeout_s=remaining_s,
+            refused=lambda refusal: self._refused(refusal, shape),
+        )
+
+    def _request(self, prompt: Prompt, shape: Shape) -> dict[str, Any]:
+        in_words = shape.form in (Form.OBJECT, Form.TEXT)
+        request: dict[str, Any] = {
+            "model": self._model,
+            "messages": [
+                {"role": "system", "content": written_out(prompt) if in_words else prompt.instructions},
+                {"role": "user", "content": prompt.material},
+            ],
+            shape.caps[0]: self._bounds.max_output_tokens,
+        }
+        if shape.temperature:
+            request["temperature"] = 0.0
+        if shape.form is Form.SCHEMA:
+            schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
+            request["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif shape.form is Form.TOOL:
+            tool = {"name": prompt.name, "description": "Takes the answer.", "parameters": prompt.schema}
+            request["tools"] = [{"type": "function", "function": tool}]
+            request["tool_choice"] = {"type": "function", "function": {"name": prompt.name}}
+        elif shape.form is Form.OBJECT:
+            request["response_format"] = {"type": "json_object"}
+        if _host(self._url).endswith("openrouter.ai"):
+            request["extra_body"] = {"usage": {"include": True}}  # which makes it say what the call cost
+        return request
+
+    def _refused(self, refusal: Refusal, shape: Shape) -> ModelFailed:
+        if refusal.status in (400, 404, 422) and (instead := _instead(refusal, shape)):
+            return UnfitShape(instead)
+        return _failure(refusal, f"'{self._model}'")
+
+    def _read(self, prompt: Prompt, shape: Shape, reply: bytes, meter: Meter) -> Mapping[str, object]:
+        document = _document(reply)
+        usage = part(document, "usage")
+        note_usage(meter, inputs=usage.get("prompt_tokens"), outputs=usage.get("completion_tokens"), cost=usage.get("cost"))
+        choices = parts(document, "choices")
+        if error := part(document, "error") or part(choices[0] if choices else {}, "error"):
+            # gateways say 200 before they know that the provider behind them fails
+            raise self._refused(_refusal(200, error, {}), shape)
+        if len(choices) != 1:
+            raise ModelMalformed("the provider's answer holds no choice, or several")
+        message, ended = part(choices[0], "message"), choices[0].get("finish_reason")
+        if message.get("refusal") or ended == "content_filter":
+            raise ModelRefused("the model, or a filter of its provider, declined to answer")
+        if ended == "length":
+            raise ModelMalformed("the answer was cut off (length); more output tokens may help")
+        if shape.form is not Form.TOOL:
+            return object_in(message.get("content"))
+        calls = [part(call, "function") for call in parts(message, "tool_calls")]
+        if len(calls) != 1 or calls[0].get("name") != prompt.name:
+            raise ModelMalformed("the model did not call the one tool that takes the answer")
+        return object_in(calls[0].get("arguments"))
+
+
+def key_for(url: str, api_key: str | None) -> str:
+    """Returns the key to send; raises BadSetting when none is given for a server elsewhere."""
+    if api_key:
+        return api_key
+    if _is_here(_host(url)):
+        return _NO_KEY
+    raise BadSetting(
+        f"the API key of the model at '{_host(url)}' is missing: set TRIBUTARY_OPENAI_API_KEY, or the role's own _API_KEY"
+    )
+
+
+def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
+    """Makes a client that tries once; safe to share between threads. Raises BadSetting."""
+    try:
+        import openai
+    except ModuleNotFoundError:
+        raise BadSetting(_MISSING) from None
+    try:
+        return openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s)
+    except Exception as error:
+        raise BadSetting(f"no client can be made for the model's URL and key ({type(error).__name__})") from None
+
+
+def fetched(
+    open_response: Callable[[], AbstractContextManager[APIResponse[Any]]],
+    *,
+    timeout_s: float,
+    refused: Callable[[Refusal], ModelFailed] | None = None,
+) -> bytes:
+    """Returns the body of a response, read in time and up to a cap; raises ModelFailed.
+
+    `refused` says what a refusal of the provider means, where that is not the same for all requests.
+    """
+    until = time.monotonic() + timeout_s
+
+    def call() -> bytes:
+        try:
+            with open_response() as response:
+                return _body(response.iter_bytes(), until)
+        except ModelFailed:
+            raise
+        except Exception as error:
+            raise _meaning(error, refused or _failure) from None
+
+    return within(timeout_s, call)
+
+
+def _meaning(error: Exception, refused: Callable[[Refusal], ModelFailed]) -> ModelFailed:
+    import openai
+
+    kind = type(error).__name__
+    if isinstance(error, openai.APIStatusError):
+        return refused(_refusal(error.status_code, error.body, error.response.headers))
+    if isinstance(error, openai.APITimeoutError):
+        return ModelTimedOut("the provider did not answer in time")
+    if isinstance(error, openai.APIConnectionError) or type(error).__module__.partition(".")[0] in _TRANSPORTS:
+        return ModelUnreachable(f"the provider cannot be reached, or hung up ({kind})")
+    return ModelFailed(f"the provider's client failed ({kind})")
+
+
+def _failure(refusal: Refusal, model: str = "the model") -> ModelFailed:
+    status, code = refusal.status, refusal.code
+    if code in _NO_CREDIT or status == 402:
+        return ModelFailed(f"the provider's account has no credit left (HTTP {status})")
+    if status == 429:
+        return ModelThrottled("the provider throttles (HTTP 429)", retry_after_s=wait_s(refusal.headers, utc_now()))
+    if code in _FILTERED:
+        return ModelRefused("a filter of the provider declined the question")
+    if code in _TOO_LONG:
+        return ModelFailed(f"the question is longer than {model} takes")
+    if status in (408, 409) or status >= 500:
+        return ModelUnreachable(f"the provider is away (HTTP {status})")
+    return ModelFailed(
+        _REMEDIES.get(status, "the provider refuses the request (HTTP {status})").format(model=model, status=status)
+    )
+
+
+def _instead(refusal: Refusal, shape: Shape) -> Shape | None:
+    """Returns the shape to try after a refusal: the parameter that it names, else that its words name, is given up."""
+    said = refusal.param or refusal.message
+    if shape.caps[1:] and re.search(rf"\b{shape.caps[0]}\b", said):
+        return replace(shape, caps=shape.caps[1:])
+    if shape.temperature and "temperature" in said:
+        return replace(shape, temperature=False)
+    refused = _NO_FORM.get(shape.form)
+    return shape.below(_LADDER) if refused is not None and refused.search(said) else None
+
+
+def _refusal(status: int, body: object, headers: Mapping[str, str]) -> Refusal:
+    """Reads `{"error": {...}}`, or the object inside. Gateways put the real status and headers into it."""
+    error = part(body, "error") or (body if isinstance(body, Mapping) else {})
+    code = error.get("code")
+    if status == 200:
+        status = code if type(code) is int and 400 <= code <= 599 else 502
+    told = {name: str(value) for name, value in part(part(error, "metadata"), "headers").items()}
+    return Refusal(
+        status=status,
+        code=str(code or error.get("type") or ""),
+        param=str(error.get("param") or ""),
+        message=str(error.get("message") or ""),
+        headers={**told, **headers},
+    )
+
+
+def _body(chunks: Iterator[bytes], until: float) -> bytes:
+    """Reads what comes, and ends a thread that nobody waits for any more: the client bounds each read, not their sum."""
+    content = bytearray()
+    for chunk in chunks:
+        content += chunk
+        if time.monotonic() > until:
+            raise ModelTimedOut("the provider did not answer in time")
+        if len(content) > MOST_REPLY_BYTES:
+            raise ModelMalformed(f"the provider's answer is larger than {MOST_REPLY_BYTES} bytes")
+    return bytes(content)
+
+
+def _document(reply: bytes) -> Mapping[str, object]:
+    try:
+        document = json.loads(reply)
+    except (ValueError, RecursionError):
+        raise ModelMalformed("the provider's answer is not JSON; does the URL end with /v1?") from None
+    if not isinstance(document, Mapping):
+        raise ModelMalformed("the provider's answer is no JSON object")
+    return document
+
+
+def _caps(url: str) -> tuple[str, ...]:
+    """OpenAI's newer models take the new name only; other servers know the old one, and some ignore what they do not know."""
+    return _CAPS if _host(url).endswith((".openai.com", ".openai.azure.com")) else _CAPS[::-1]
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        raise BadSetting("the model's URL is malformed") from None
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
