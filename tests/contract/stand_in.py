@@ -9,14 +9,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tests.contract.stand_in_history import StandInHistory
-from tests.contract.stand_in_status import STATUS, stats_of
+from tests.contract.stand_in_status import STATUS, costs_of, stats_of
 from tributary.core.agent import Principal, Role
+from tributary.core.costs import By, Costs
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
 from tributary.core.errors import NotFound, TributaryError, Unauthenticated
 from tributary.core.ids import new_id
@@ -220,6 +221,10 @@ class StandIn:
     def status(self, principal: Principal) -> MemoryStatus:
         self._note("status", principal=principal)
         return STATUS
+
+    def costs(self, principal: Principal, *, since: date | None = None, until: date | None = None, by: By = By.DAY) -> Costs:
+        self._note("costs", principal=principal, since=since, until=until, by=by)
+        return costs_of(principal, since, until, by)
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
         self._note("audit_refusal", principal=principal, action=action, code=code, detail=detail)

@@ -42,6 +42,7 @@ _VERDICT: dict[str, object] = {
     "confidence": 0.9,
     "judge": "made/1",
     "cause": None,
+    "first": {"verdict": "same", "confidence": 0.5, "judge": "made-cheaply/1", "cause": None},
 }
 
 

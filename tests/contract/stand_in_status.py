@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
 from tributary.core.agent import Principal, Role
+from tributary.core.costs import Budget, By, Cost, Costs, Spent
 from tributary.core.receipt import SearchPath
 from tributary.core.stats import AgentCalls, Calls, SpaceVectors, Stats
 from tributary.core.status import About, Observation, Status, Unseen
@@ -38,4 +40,38 @@ def stats_of(principal: Principal) -> Stats:
         by_agent=(AgentCalls(agent_id=principal.agent_id, name=principal.name, calls=CALLS),)
         if principal.role is Role.CURATOR
         else None,
+    )
+
+
+def costs_of(principal: Principal, since: date | None, until: date | None, by: By) -> Costs:
+    """Returns some costs, those of the caller and of nobody when they are asked for by agent."""
+    keys = {
+        By.DAY: ("2026-03-01",),
+        By.PURPOSE: ("judge",),
+        By.MODEL: ("openai:gpt-5-mini",),
+        By.AGENT: (str(principal.agent_id), ""),
+    }[by]
+    rows = tuple(_cost(key, principal.name if by is By.AGENT and key else None) for key in keys)
+    return Costs(
+        since=since or date(2026, 2, 1),
+        until=until or date(2026, 3, 1),
+        by=by,
+        rows=rows,
+        total=_cost("total", None),
+        unpriced_models=("openai:unheard-of",),
+        budget=Budget(calls_per_day=100, usd_per_day=Decimal("2.5")),
+        today=Spent(calls=12, cost_usd=Decimal("0.0375")),
+    )
+
+
+def _cost(key: str, name: str | None) -> Cost:
+    return Cost(
+        key=key,
+        name=name,
+        calls=12,
+        failed=1,
+        unpriced=2,
+        input_tokens=30_000,
+        output_tokens=900,
+        cost_usd=Decimal("0.0375"),
     )

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.charging import call
 from tests.conftest import database_at
 from tests.tribes import SEEN, Tribal, open_tribal
 from tests.wire import Relay
 from tributary.core.decision import Outcome
 from tributary.core.lesson import Draft
+from tributary.core.spending import account
 
 PINNING = re.compile(r"^\s*(SET|RESET|DECLARE|LISTEN|PREPARE|EXECUTE|DEALLOCATE|DISCARD|BEGIN)\b", re.IGNORECASE)
 PINNED_FROM_BYTES = 16 * 1024
@@ -58,6 +60,13 @@ def test_a_learn_takes_at_most_three_round_trips_and_a_recall_one(relayed: tuple
     relay.spoken.clear()
     tribal.memory.usage.flush()
     assert relay.spoken.round_trips == 1, "however many reads were counted"
+    relay.spoken.clear()
+    with tribal.memory.ledger.on(tribal.tribe_id):
+        account().charge(call())
+        account().charge(call())
+        tribal.recall("cache")
+        assert relay.spoken.round_trips == 1
+    assert relay.spoken.round_trips == 2, "what was charged is written down once the answer is there"
 
 
 def test_nothing_is_said_that_pins_a_pooled_session(relayed: tuple[Tribal, Relay]) -> None:
@@ -75,6 +84,9 @@ def test_nothing_is_said_that_pins_a_pooled_session(relayed: tuple[Tribal, Relay
     tribal.memory.stats(writer)
     assert tribal.memory.status(writer).usable
     tribal.memory.usage.flush()
+    with tribal.memory.ledger.on(tribal.tribe_id):
+        account().charge(call())
+    tribal.memory.costs(writer)
     tribal.memory.audit_refusal(writer, action="test", code="forbidden", detail="for the wire")
     tribal.memory.health()
     assert relay.spoken.statement_names <= {""}

@@ -24,7 +24,7 @@ def dispute(**over: Any) -> dict[str, Any]:
         "rationale": None,
         "decision": DECISION,
         "precedent": None,
-        "verdicts": [{"lesson": ONE, "verdict": "conflicts", "confidence": 0.9, "judge": "j/1", "cause": None}],
+        "verdicts": [{"lesson": ONE, "verdict": "conflicts", "confidence": 0.9, "judge": "j/1", "cause": None, "first": None}],
         **over,
     }
 
@@ -59,7 +59,7 @@ def decision(**over: Any) -> dict[str, Any]:
         "judged_tick": 6,
         "replans": 0,
         "candidates": [{"lesson": ONE, "status": "active", "similarity": 0.9}],
-        "verdicts": [{"lesson": ONE, "verdict": "conflicts", "confidence": 0.9, "judge": "j/1", "cause": None}],
+        "verdicts": [{"lesson": ONE, "verdict": "conflicts", "confidence": 0.9, "judge": "j/1", "cause": None, "first": None}],
         "screen": "s/1",
         "screening": [],
         "outcome": "disputed",

@@ -203,6 +203,19 @@ def test_disputes_and_decisions_are_a_row_each(around: Surroundings) -> None:
     assert row[-1] == f"conflicts {ONE}, 1 unrelated"
 
 
+def test_a_decision_tells_where_the_strong_judge_said_otherwise_and_what_is_open_for_want_of_one(around: Surroundings) -> None:
+    first = {"verdict": "conflicts", "confidence": 0.9, "judge": "c/1", "cause": None}
+    said = {"lesson": ONE, "confidence": 0.9, "judge": "s/1", "cause": None, "first": first}
+    verdicts = [
+        {**said, "verdict": "unrelated"},
+        {**said, "verdict": "conflicts", "lesson": TWO},
+        {**said, "verdict": "unsure", "cause": "budget_spent"},
+    ]
+    around.tribe.replies["decisions"] = page("decisions", decision(verdicts=verdicts))
+    row = run(around, "curate", "decisions").stdout.splitlines()[1].split("\t")
+    assert row[-1] == f"unrelated {ONE} (first conflicts), conflicts {TWO}, unsure {ONE} (budget_spent, first conflicts)"
+
+
 @pytest.mark.parametrize("command", [("curate", "quarantine"), ("lessons", "--status", "quarantined")])
 def test_quarantined_text_is_marked_as_not_to_be_followed(around: Surroundings, command: tuple[str, ...]) -> None:
     around.tribe.replies["lessons"] = page("lessons", held()["lesson"])
@@ -222,6 +235,7 @@ def test_nothing_that_a_server_says_is_obeyed_by_a_terminal(around: Surroundings
     bad |= {"tags": {HOSTILE: HOSTILE}, "evidence": [{"type": HOSTILE, "ref": HOSTILE, "note": HOSTILE}]}
     bad |= {"source": {"how": "told", "ref": HOSTILE}}
     verdicts = [{"lesson": HOSTILE, "verdict": "same", "confidence": 0.9, "judge": HOSTILE, "cause": HOSTILE}]
+    verdicts[0]["first"] = {"verdict": "unsure", "confidence": 0.9, "judge": HOSTILE, "cause": HOSTILE}
     two_sides = dispute(contender=lesson(TWO, **bad), about=[lesson(**bad)], verdicts=verdicts, precedent=HOSTILE)
     around.tribe.replies.update(
         disputes=page("disputes", two_sides),

@@ -61,6 +61,15 @@ def test_show_lays_both_sides_one_above_the_other_with_what_differs_between_mark
     assert f"  tributary curate both-stand {DISPUTE} --seen 7\n" in shown
 
 
+def test_show_tells_what_the_first_judge_had_said(around: Surroundings) -> None:
+    first = {"verdict": "same", "confidence": 0.55, "judge": "c/1", "cause": None}
+    verdict = {"lesson": ONE, "verdict": "unsure", "confidence": 0.0, "judge": "s/2", "cause": "budget_spent", "first": first}
+    around.tribe.replies["dispute"] = dispute(verdicts=[verdict])
+    shown = run(around, "curate", "show", DISPUTE).stdout
+    assert f"  unsure about {ONE}, confidence 0.00, by s/2, because of budget_spent\n" in shown
+    assert "    first: same, confidence 0.55, by c/1\n" in shown
+
+
 def test_show_reads_the_tick_before_the_dispute(around: Surroundings) -> None:
     document = json.loads(run(around, "curate", "show", DISPUTE, "--json").stdout)
     assert (document["id"], document["seen_tick"]) == (DISPUTE, 7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any
 
@@ -245,6 +245,25 @@ def test_health_asks_once_and_tells_the_version(memory: Memory, tribe: Tribe) ->
     with pytest.raises(sdk.Unavailable):
         memory.health()
     assert len(tribe.requests) == 2
+
+
+def test_costs_come_as_the_server_tells_them(memory: Memory, tribe: Tribe) -> None:
+    figures = {"calls": 3, "failed": 1, "unpriced": 1, "input_tokens": 9, "output_tokens": 2, "cost_usd": 0.25}
+    budget = {"calls_per_day": None, "usd_per_day": 1.0, "calls_today": 3, "usd_today": 0.25, "spent": False}
+    tribe.replies["costs"] = {
+        "since": "2026-02-01",
+        "until": "2026-03-01",
+        "by": "model",
+        "rows": [{"key": "m", "name": None, **figures}],
+        "total": {"key": "total", "name": None, **figures},
+        "unpriced_models": ["m"],
+        "budget": budget,
+    }
+    found = memory.costs(since=date(2026, 2, 1), until=date(2026, 3, 1), by="model")
+    assert (found.until, found.rows[0].cost_usd, found.total.failed, found.budget.spent) == (date(2026, 3, 1), 0.25, 1, False)
+    memory.costs()
+    asked = [dict(request.url.params) for request in tribe.requests]
+    assert asked == [{"from": "2026-02-01", "to": "2026-03-01", "by": "model"}, {"by": "day"}]
 
 
 def test_stats_and_status_come_as_the_server_tells_them(memory: Memory, tribe: Tribe) -> None:

@@ -3,6 +3,8 @@
 from tributary.access.admission import SERVER_KEY, Admission, Admitted, Pace, check_key, request_digest
 from tributary.access.agents import DAYS, MOST_AGENTS, MOST_TOKENS, Agents, agent_of, make_token, token_of
 from tributary.access.audit import audit_refusal
+from tributary.access.costs import Bookkeeper
+from tributary.access.ledger import Ledger, charged
 from tributary.access.tokens import authenticate, new_token, token_hash
 from tributary.access.usage import Usage
 
@@ -14,11 +16,14 @@ __all__ = [
     "Admission",
     "Admitted",
     "Agents",
+    "Bookkeeper",
+    "Ledger",
     "Pace",
     "Usage",
     "agent_of",
     "audit_refusal",
     "authenticate",
+    "charged",
     "check_key",
     "make_token",
     "new_token",

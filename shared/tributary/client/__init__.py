@@ -44,6 +44,7 @@ from tributary.client.prompt import coverage_words
 from tributary.client.receipts import Receipt
 from tributary.client.values import Challenge, Lesson, LessonDraft, derived, imported, observed, source_of, told
 from tributary.client.visible import visible
+from tributary.contract.costs import CostsReply as Costs
 from tributary.contract.curation import AuditEntryReply as AuditEntry
 from tributary.contract.curation import DecisionReply as Decision
 from tributary.contract.curation import DisputeReply as Dispute
@@ -78,6 +79,7 @@ __all__ = [
     "Changes",
     "CodeTooOld",
     "Corrupt",
+    "Costs",
     "Curation",
     "Decision",
     "Dispute",

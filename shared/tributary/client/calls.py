@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Generic, Literal, TypeVar
 
 from tributary.client.errors import BadReply, InvalidRequest, TributaryError
@@ -30,6 +30,7 @@ from tributary.client.values import (
     checked,
     shown_moment,
 )
+from tributary.contract import costs as bills
 from tributary.contract import curation, limits, models
 from tributary.contract import status as about
 from tributary.contract.curation import RetireCause
@@ -295,6 +296,17 @@ def stats() -> Call[about.StatsReply]:
 
 def memory_status() -> Call[about.StatusReply]:
     return Call(operation="status", method="GET", path="/v1/status", read=lambda body: read(about.StatusReply, body))
+
+
+def costs(since: date | None, until: date | None, by: bills.By) -> Call[bills.CostsReply]:
+    days = {name: day.isoformat() for name, day in (("from", since), ("to", until)) if day is not None}
+    return Call(
+        operation="costs",
+        method="GET",
+        path="/v1/costs",
+        query={**days, "by": by},
+        read=lambda body: read(bills.CostsReply, body),
+    )
 
 
 def health() -> Call[models.HealthReply]:

@@ -6,7 +6,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from types import TracebackType
 from typing import Literal, TypeVar
 
@@ -25,6 +25,7 @@ from tributary.client.keys import key_or_new
 from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed, shown_moment
+from tributary.contract.costs import By, CostsReply
 from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
 from tributary.contract.status import StatsReply, StatusReply
@@ -308,6 +309,13 @@ class Memory:
     def status(self) -> StatusReply:
         """Returns what the server sees of all that a recall needs, and whether it has any path to find something by."""
         return self._run(calls.memory_status())
+
+    def costs(self, *, since: date | None = None, until: date | None = None, by: By = "day") -> CostsReply:
+        """Returns what calls of models cost the tribe between two days of UTC, both included; the last 30 when none is said.
+
+        For curators.
+        """
+        return self._run(calls.costs(since, until, by))
 
     def health(self) -> HealthReply:
         """Returns the server's version when it can reach its database; raises Unavailable otherwise. Asks once."""

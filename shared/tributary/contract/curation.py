@@ -114,12 +114,25 @@ class ResolvedReply(Reply):
     replayed: bool
 
 
+class FirstVerdictReply(Reply):
+    """What the cheap judge had said where the strong one was to be asked."""
+
+    verdict: Verdict
+    confidence: float
+    judge: str
+    cause: str | None
+
+
 class VerdictReply(Reply):
     lesson: str
     verdict: Verdict
     confidence: float
     judge: str
-    cause: str | None
+    cause: str | None = Field(
+        description="Why it is no answer, and will be asked for again: `judge_unavailable`, `judge_refused`, `judge_malformed`,"
+        " `judge_timed_out`, `budget_spent`."
+    )
+    first: FirstVerdictReply | None = None
 
 
 class DisputeReply(Reply):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tributary.contract import status
-from tributary.contract.route import Route
+from tributary.contract import costs, status
+from tributary.contract.route import QueryParameter, Route
+
+_DAY: dict[str, object] = {"type": "string", "format": "date"}
 
 STATUS: tuple[Route, ...] = (
     Route(
@@ -23,5 +25,27 @@ STATUS: tuple[Route, ...] = (
         role="reader",
         summary="Look at all that a recall needs",
         reply=status.StatusReply,
+    ),
+    Route(
+        operation="costs",
+        method="GET",
+        path="/v1/costs",
+        function="curate",
+        role="curator",
+        summary="Show what calls of models cost",
+        reply=costs.CostsReply,
+        query=(
+            QueryParameter(
+                name="from", description="The first day (UTC), `2026-03-01`; 29 days before `to` when absent.", schema=_DAY
+            ),
+            QueryParameter(
+                name="to", description="The last day (UTC); today when absent. At most 400 days are told.", schema=_DAY
+            ),
+            QueryParameter(
+                name="by",
+                description="What they are added up by.",
+                schema={"type": "string", "enum": ["day", "purpose", "model", "agent"], "default": "day"},
+            ),
+        ),
     ),
 )

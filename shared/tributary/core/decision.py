@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
+from tributary.core.errors import ModelMalformed, ModelRefused, ModelTimedOut
 from tributary.core.lesson import Lesson
 
 
@@ -14,6 +15,24 @@ class VerdictKind(StrEnum):
     CONFLICTS = "conflicts"
     UNRELATED = "unrelated"
     UNSURE = "unsure"
+
+
+JUDGE_UNAVAILABLE = "judge_unavailable"
+JUDGE_REFUSED = "judge_refused"
+JUDGE_MALFORMED = "judge_malformed"
+JUDGE_TIMED_OUT = "judge_timed_out"
+BUDGET_SPENT = "budget_spent"
+NO_ANSWER = frozenset({JUDGE_UNAVAILABLE, JUDGE_REFUSED, JUDGE_MALFORMED, JUDGE_TIMED_OUT, BUDGET_SPENT})
+"""Causes of a verdict that is no answer: the gardener asks again. The schema takes every verdict with a cause for such a one."""
+
+
+def cause_of(error: Exception) -> str:
+    """Returns why a judge that raised `error` gave no answer."""
+    if isinstance(error, ModelRefused):
+        return JUDGE_REFUSED
+    if isinstance(error, ModelMalformed):
+        return JUDGE_MALFORMED
+    return JUDGE_TIMED_OUT if isinstance(error, ModelTimedOut) else JUDGE_UNAVAILABLE
 
 
 class Outcome(StrEnum):
@@ -37,9 +56,23 @@ class Verdict:
     """Name and version of the judge, as recorded in the decision."""
     reason: str
     cause: str | None = None
-    """A code when the judge gave no real answer, such as `judge_unavailable`."""
+    """A code of NO_ANSWER when the judge gave no real answer; then the kind is `unsure`."""
     first: Verdict | None = None
-    """What the cheap tier had said, where the strong one was asked as well."""
+    """What the cheap tier had said, where it was the strong one's to say."""
+
+    @property
+    def answered(self) -> bool:
+        return self.cause is None
+
+    def record(self) -> dict[str, object]:
+        """Returns what a decision keeps of it beside the lesson's id: codes and figures, no text."""
+        said: dict[str, object] = {
+            "verdict": self.kind.value,
+            "confidence": self.confidence,
+            "judge": self.judge,
+            "cause": self.cause,
+        }
+        return said if self.first is None else {**said, "first": self.first.record()}
 
 
 @dataclass(frozen=True, kw_only=True)

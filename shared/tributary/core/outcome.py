@@ -199,7 +199,7 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
     if rejected := [j for j in known.rejected.same if not (asked.released and _as_injection(j))]:
         return _rejected_before(_surest(rejected), known)
     unsure = [j for j in known.rejected.unsure if not (asked.released and _as_injection(j))]
-    if perhaps := [j for j in unsure if worth_a_challenge(draft, j.candidate)]:
+    if perhaps := [j for j in unsure if worth_a_challenge(draft, j)]:
         return _perhaps_rejected(_surest(perhaps), known)
     if active.conflicts and not _may_replace(draft, writer, policy, active.conflicts):
         if disputed.same:
@@ -287,7 +287,7 @@ def _believed(draft: Draft, writer: Principal, policy: Policy, known: _Known, en
             rivals=known.rivals,
             lapse=known.gone,
         )
-    challenge = _ids([j for j in known.active.unsure if worth_a_challenge(draft, j.candidate)])
+    challenge = _ids([j for j in known.active.unsure if worth_a_challenge(draft, j)])
     return Plan(
         outcome=Outcome.SUPERSEDED if conflicts else Outcome.LEARNED,
         reason=_why_believed(draft, writer, policy, known, ending, challenges=len(challenge)),
@@ -386,8 +386,14 @@ def _why_replaced(draft: Draft, writer: Principal, policy: Policy, conflicts: Se
     return f"replaces {_count(conflicts)}: {why}"
 
 
-def worth_a_challenge(draft: Draft, candidate: Candidate) -> bool:
-    """Tells whether an `unsure` verdict is shown as a challenge: within a subject, or between lessons that are much alike."""
+def worth_a_challenge(draft: Draft, judged: Judged) -> bool:
+    """Tells whether an `unsure` verdict is shown as a challenge: within a subject, or between lessons that are much alike.
+
+    What a first tier called a contradiction is shown in any case: the strong one did not say that it is none.
+    """
+    first, candidate = judged.verdict.first, judged.candidate
+    if first is not None and first.kind is VerdictKind.CONFLICTS:
+        return True
     shared = subject_key(draft.subject)
     if shared is not None and shared == subject_key(candidate.lesson.subject):
         return True

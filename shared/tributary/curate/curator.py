@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from tributary.access import Admission, Admitted
+from tributary.access import Admission, Admitted, Ledger, charged
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import expired
@@ -32,10 +32,10 @@ from tributary.core.lesson import Lesson, Status
 from tributary.core.limits import check_tick
 from tributary.core.policy import Policy
 from tributary.core.ports import Screen
+from tributary.core.reviewing import Case, screened_case, wrong_verdicts
 from tributary.curate import documents
 from tributary.curate.disputes import find_dispute
 from tributary.curate.reports import case_of
-from tributary.curate.reviewing import Case, screened_case, wrong_verdicts
 from tributary.curate.words import check_words
 from tributary.learn import Learner, Resolution, Stored, learned, resolved
 from tributary.store import Database, rows, statement
@@ -53,8 +53,10 @@ class Curator:
     admission: Admission
     learner: Learner
     screen: Screen
+    ledger: Ledger
     now: Now = utc_now
 
+    @charged
     def retire(self, principal: Principal, lesson_id: UUID, cause: RetireCause, *, idempotency_key: str | None = None) -> Retired:
         """Ends a lesson: an author's own, or any at a curator's word.
 
@@ -86,6 +88,7 @@ class Curator:
         _log("retire", result.lesson, result.tick)
         return result
 
+    @charged
     def release(
         self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None, deadline_s: float | None = None
     ) -> Learned:
@@ -125,6 +128,7 @@ class Curator:
         _log("erase", result.lesson, result.tick)
         return result
 
+    @charged
     def resolve(
         self,
         principal: Principal,
@@ -168,6 +172,7 @@ class Curator:
         _log(f"resolve:{ending}", result.lesson, result.tick, dispute=show(Prefix.DISPUTE, dispute_id))
         return result
 
+    @charged
     def report(
         self,
         principal: Principal,

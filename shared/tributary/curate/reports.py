@@ -9,7 +9,7 @@ from tributary.core.curation import Mistake, Signal
 from tributary.core.errors import InvalidRequest, NotFound, WrongStanding
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Lesson, Status
-from tributary.curate.reviewing import Case, pair_case, screened_case, side_of
+from tributary.core.reviewing import Case, pair_case, screened_case, side_of
 from tributary.store import rows
 
 
@@ -32,14 +32,15 @@ def case_of(principal: Principal, document: rows.Document, mistake: Mistake, can
         raise InvalidRequest("lesson", "was read for this decision, but no verdict on it was asked for")
     if verdict["verdict"] == mistake.verdict:
         raise InvalidRequest("should_be", f"is what the verdict was: {mistake}")
-    said = decision["draft"] or {"text": lesson.text, "situation": lesson.situation, "subject": lesson.subject}
+    draft = decision["draft"]
+    said = side_of(lesson) if draft is None else {name: draft.get(name) for name in side_of(lesson)}
     if not said["text"] or not old.text:
         raise WrongStanding("what the decision was about is erased")
     return pair_case(
         Signal.REPORTED,
         old=old,
-        new=side_of(said),
-        new_lesson=lesson,
+        new=said,
+        new_lesson=lesson.lesson_id,
         found=verdict["verdict"],
         expected=mistake.value,
         note=note,

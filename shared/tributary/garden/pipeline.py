@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from tributary.access import Ledger
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import NotFound, TributaryError, Unavailable
 from tributary.core.garden import GardenReport, Rule, TribeReport
@@ -36,9 +37,18 @@ class Gardener:
     """Tends tribes. Each rule is idempotent and safe beside learners and other gardeners; how often it runs changes no belief."""
 
     def __init__(
-        self, *, database: Database, learner: Learner, exact_limit: int, keeping: Keeping | None = None, now: Now = utc_now
+        self,
+        *,
+        database: Database,
+        learner: Learner,
+        exact_limit: int,
+        ledger: Ledger,
+        keeping: Keeping | None = None,
+        now: Now = utc_now,
     ) -> None:
-        self._tools = Tools(database=database, learner=learner, exact_limit=exact_limit, keeping=keeping or Keeping())
+        self._tools = Tools(
+            database=database, learner=learner, exact_limit=exact_limit, keeping=keeping or Keeping(), ledger=ledger
+        )
         self._now = now
         self._quiet = Quiet()
 
@@ -111,7 +121,7 @@ class Gardener:
         began = time.monotonic()
         visit: Visit | None = None
         failed: str | None = None
-        with log.operation(tribe=name):
+        with log.operation(tribe=name), self._tools.ledger.on(tribe_id):
             try:
                 now: datetime = self._now()
                 found = survey(self._tools, tribe_id, now)

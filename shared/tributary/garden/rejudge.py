@@ -1,8 +1,8 @@
-"""Rule 3: pairs of believed lessons about which no judge could be reached are judged."""
+"""Rule 3: pairs of believed lessons about which there was no judge to answer, or no budget for one, are judged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,23 +10,28 @@ from psycopg.types.json import Jsonb
 
 from tributary.core.agent import Principal
 from tributary.core.confidence import lapsed
+from tributary.core.decision import BUDGET_SPENT, JUDGE_UNAVAILABLE
 from tributary.core.ids import new_id
 from tributary.core.lesson import Lesson
 from tributary.core.outcome import Candidate, Judged
 from tributary.core.policy import Policy
+from tributary.core.spending import account
 from tributary.garden.second_answer import SecondAnswer, second_answer
 from tributary.garden.visit import Tally, Visit
 from tributary.learn import Bench, Deadline, draft_of
 from tributary.spaces import MISSES
 from tributary.store import rows, statement
 
-NO_JUDGE = "judge_unavailable"
 CHANGED = "changed_meanwhile"
+PUT_OFF = "asked again: it waits for the strong judge until there is budget"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Open:
-    """A decision that was left open, and the pairs to ask about. `challenges` are open between its lesson and the others."""
+    """A decision that was left open, and the pairs to ask about; `pairs` counts those too that wait for the next day's budget.
+
+    `causes` tell why there is no answer yet; `challenges` are open between its lesson and the others.
+    """
 
     decision_id: UUID
     tick: int
@@ -34,23 +39,34 @@ class _Open:
     writer: Principal
     policy: Policy
     candidates: tuple[Candidate, ...]
+    pairs: int
+    causes: dict[str, str | None]
     challenges: dict[str, str | None]
 
 
 def rejudge(visit: Visit, tally: Tally) -> None:
-    """Asks about the open pairs of one decision after the other. A missing answer changes nothing, however often it is."""
+    """Asks about the open pairs of one decision after the other. A missing answer changes nothing, however often it is.
+
+    While the budget of the day is spent, the pairs that wait for it are not even read.
+    """
     after: UUID | None = None
     waiting = visit.survey.unjudged
     missed = 0
     while waiting > 0:
         if visit.budget.spent or missed >= MISSES:
-            tally.leave(waiting, NO_JUDGE if missed >= MISSES else None)
+            tally.leave(waiting, JUDGE_UNAVAILABLE if missed >= MISSES else None)
             return
-        row = visit.tools.database.value(statement("garden", "unjudged"), {"tribe_id": visit.tribe_id, "after": after})
+        spend = account().may_spend()
+        row = visit.tools.database.value(
+            statement("garden", "unjudged"), {"tribe_id": visit.tribe_id, "after": after, "spend": spend}
+        )
         if row is None:
+            if not spend:
+                tally.leave(waiting, BUDGET_SPENT)
             return
         left_open = _read(visit, rows.document(row))
         missed = missed + 1 if _asked(visit, tally, left_open) is False else 0
+        account().decided(None)  # what led to no decision is none of the next one's
         after = left_open.decision_id
         waiting -= 1
 
@@ -64,6 +80,8 @@ def _read(visit: Visit, row: rows.Document) -> _Open:
         writer=Principal(tribe_id=visit.tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(row["role"])),
         policy=Policy.from_document(row["policy_version"], row["policy"]),
         candidates=tuple(rows.candidate(one) for one in row["candidates"]),
+        pairs=row["pairs"],
+        causes=dict(row["causes"]),
         challenges=dict(row["challenges"]),
     )
 
@@ -80,41 +98,60 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
         content_hash=left_open.lesson.content_hash,
     )
     judged = bench.judge_all(asked, Deadline.after(visit.budget.remaining_s())) or ()
-    answered = [one for one in judged if one.verdict.cause is None]
-    if asked and not answered:
-        tally.leave(1, NO_JUDGE)
-        return False
-    complete = len(answered) == len(left_open.candidates)
+    answered = [one for one in judged if one.verdict.answered]
+    put_off = [one for one in judged if one.verdict.cause == BUDGET_SPENT]
+    news = [one for one in put_off if left_open.causes.get(str(one.candidate.lesson.lesson_id)) != BUDGET_SPENT]
+    complete = len(answered) == left_open.pairs
     if not complete:
-        tally.leave(1, NO_JUDGE if len(answered) < len(asked) else None)
+        tally.leave(1, _why_not(asked, judged))
+    if asked and not answered and not news:
+        return None if put_off else False
     open_with = frozenset(UUID(other) for other, dispute in left_open.challenges.items() if dispute is not None)
     answer = second_answer(
         draft_of(left_open.lesson), left_open.writer, left_open.policy, answered, open_with=open_with, at=visit.now
     )
-    to_apply = (answered or complete) and not visit.dry_run
-    if to_apply and not _applied(visit, left_open, answered, bench, answer, complete=complete):
+    to_apply = (answered or news or complete) and not visit.dry_run
+    if to_apply and not _applied(
+        visit, left_open, _Said(answered=answered, put_off=news, bench=bench), answer, complete=complete
+    ):
         tally.leave(1, CHANGED)
     elif answered:
         for kind, count in answer.kinds(len(answered)).items():
             tally.did(kind, count)
     elif complete:
         tally.did("closed")
-    return True if asked else None
+    return True if answered else None
 
 
-def _applied(
-    visit: Visit, left_open: _Open, answered: Sequence[Judged], bench: Bench, answer: SecondAnswer, *, complete: bool
-) -> bool:
-    candidates = [one.candidate for one in answered]
+def _why_not(asked: Mapping[UUID, Candidate], judged: Sequence[Judged]) -> str | None:
+    """Returns why not every pair was answered; None when only pairs are left that time ends in this very run."""
+    if asked and not judged:
+        return JUDGE_UNAVAILABLE
+    return next((one.verdict.cause for one in judged if not one.verdict.answered), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What came of asking: pairs with an answer, and those that wait for the next day's budget from now on."""
+
+    answered: Sequence[Judged]
+    put_off: Sequence[Judged]
+    bench: Bench
+
+
+def _applied(visit: Visit, left_open: _Open, said: _Said, answer: SecondAnswer, *, complete: bool) -> bool:
+    answered = [one.candidate for one in said.answered]
+    candidates = [*answered, *(one.candidate for one in said.put_off)]
+    again = new_id()
     document = {
         "tribe_id": str(visit.tribe_id),
         "decision_id": str(left_open.decision_id),
-        "judged_again": str(new_id()),
+        "judged_again": str(again),
         "read_tick": left_open.tick,
         "role": left_open.writer.role.value,
         "policy_version": left_open.policy.version,
         "challenges": left_open.challenges,
-        "answered": _texts([one.lesson.lesson_id for one in candidates]),
+        "answered": _texts([one.lesson.lesson_id for one in answered]),
         "complete": complete,
         "same": None if answer.same is None else str(answer.same),
         "replace": _texts(answer.replace),
@@ -125,11 +162,15 @@ def _applied(
             {"lesson_id": str(one.lesson.lesson_id), "status": one.lesson.status.value, "similarity": one.similarity}
             for one in candidates
         ],
-        "verdicts": bench.recorded(candidates),
+        "verdicts": said.bench.recorded(candidates),
+        "reviews": said.bench.overruled(answered),
         "outcome": answer.outcome.value,
-        "reason": answer.reason,
+        "reason": answer.reason if said.answered else PUT_OFF,
     }
-    return bool(visit.tools.database.value(statement("garden", "rejudge"), {"answers": Jsonb(document)}))
+    if not visit.tools.database.value(statement("garden", "rejudge"), {"answers": Jsonb(document)}):
+        return False
+    account().decided(again)
+    return True
 
 
 def _texts(ids: Sequence[UUID]) -> list[str]:

@@ -11,6 +11,7 @@ from tributary.core.decision import Outcome
 from tributary.core.errors import TributaryError, Unavailable, WrongStanding
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Status
+from tributary.core.spending import account
 from tributary.garden.visit import Tally, Visit
 from tributary.learn import Deadline, Stored, draft_of
 from tributary.spaces import MISSES
@@ -46,6 +47,7 @@ def rescreen(visit: Visit, tally: Tally) -> None:
                 missed = missed + 1 if kind is None else 0
                 if kind is None:
                     tally.leave(1, NO_SCREEN)
+            account().decided(None)  # what led to no decision is none of the next one's
             if kind:
                 tally.did(kind)
             waiting -= 1

@@ -72,7 +72,7 @@ def second_answer(
         return SecondAnswer(same=surest.candidate.lesson.lesson_id)
     against = [one for one in judged if _same(one) or one.verdict.kind is VerdictKind.CONFLICTS]
     replace = [one for one in against if may_replace(draft, writer, policy, one.candidate.lesson)]
-    unsure = [one for one in judged if one.verdict.kind is VerdictKind.UNSURE and worth_a_challenge(draft, one.candidate)]
+    unsure = [one for one in judged if one.verdict.kind is VerdictKind.UNSURE and worth_a_challenge(draft, one)]
     doubtful = [one for one in against if one not in replace] + unsure
     return SecondAnswer(
         replace=_ids(replace),

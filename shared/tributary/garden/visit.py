@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from tributary.access import Ledger
 from tributary.core.errors import TributaryError, Unavailable
 from tributary.core.garden import Rule, RuleReport, TribeReport
 from tributary.core.policy import Policy
@@ -31,12 +32,15 @@ class Keeping:
     """Counts of what agents and tribes did on a day."""
     paces: timedelta = timedelta(days=1)
     """How far an agent was ahead of its pace, after that was over."""
+    calls: timedelta = timedelta(days=90)
+    """Single calls of models; their sums stay."""
 
     def cutoffs(self, now: datetime) -> dict[str, object]:
         return {
             "replies_before": now - self.replies,
             "days_before": (now - self.days).date(),
             "spent_before": now - self.paces,
+            "calls_before": now - self.calls,
         }
 
 
@@ -48,6 +52,7 @@ class Tools:
     learner: Learner
     exact_limit: int
     keeping: Keeping
+    ledger: Ledger
 
 
 @dataclass(frozen=True, kw_only=True)

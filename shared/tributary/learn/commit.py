@@ -47,7 +47,7 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "contests": None if proposal.contests is None else str(proposal.contests),
         "stands": None if proposal.stored is None else proposal.stored.stands.value,
         "resolves": _resolves(proposal),
-        "reviews": [] if proposal.stored is None else list(proposal.stored.reviews),
+        "reviews": [*(() if proposal.stored is None else proposal.stored.reviews), *bench.overruled(candidates)],
         "lesson": _lesson(proposal, plan),
         "plan": _plan(plan),
         "decision_id": str(proposal.decision_id),

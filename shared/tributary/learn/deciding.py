@@ -17,6 +17,7 @@ from tributary.core.normal import content_hash, subject_key, text_hash
 from tributary.core.outcome import Plan, plan_outcome
 from tributary.core.policy import Policy
 from tributary.core.ports import Judge, Screen
+from tributary.core.spending import account
 from tributary.core.terms import terms_of
 from tributary.learn.admit import embedded_text, screened_fields
 from tributary.learn.candidates import read_candidates
@@ -121,7 +122,7 @@ class Decider:
             plan = _held_back(proposal, reading) or self._plan(proposal, reading, bench, deadline)
             outcome = commit(self.database, replace(proposal, replans=replans), reading, bench, plan)
             if not isinstance(outcome, Refused):
-                _log_committed(outcome, candidates=len(reading.candidates), replans=replans)
+                _committed(outcome, candidates=len(reading.candidates), replans=replans)
                 return outcome
             log.event(Event.LEARN_REPLANNED, changed=outcome.changed, fresh=outcome.fresh, tick=reading.tick)
         raise Overloaded
@@ -133,7 +134,7 @@ class Decider:
         for _ in range(REPLANS):  # refused only when the tribe began to serve from another space just now
             outcome = commit(self.database, proposal, _UNREAD, bench, plan)
             if not isinstance(outcome, Refused):
-                _log_committed(outcome, candidates=0, replans=0)
+                _committed(outcome, candidates=0, replans=0)
                 return outcome
             proposal = self._moved(proposal, Deadline.never())
         raise Overloaded
@@ -201,8 +202,10 @@ def _forced(proposal: Proposal, reading: Reading) -> dict[UUID, VerdictKind]:
     return forced
 
 
-def _log_committed(document: rows.Document, *, candidates: int, replans: int) -> None:
+def _committed(document: rows.Document, *, candidates: int, replans: int) -> None:
+    """Tells of a commit, and for which decision the models were called that led to it."""
     reply = document["reply"]
+    account().decided(UUID(reply["decision_id"]))
     log.event(
         Event.LEARNED,
         lesson=show(Prefix.LESSON, UUID(reply["lesson_id"])),

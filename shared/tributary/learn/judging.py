@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from tributary.core.decision import Verdict, VerdictKind
+from tributary.core.decision import JUDGE_UNAVAILABLE, Verdict, VerdictKind
 from tributary.core.errors import ModelFailed
 from tributary.core.lesson import Draft, Lesson
 from tributary.core.outcome import Candidate, Judged
 from tributary.core.ports import Judge, JudgedText
+from tributary.core.reviewing import Case, overruled_case
 from tributary.learn.deadline import Deadline
 from tributary.telemetry import Event, log
 
-UNAVAILABLE = "judge_unavailable"
 EQUAL_CONTENT = "equal-content/1"
 """Named in decisions as the judge of a pair whose content hashes are equal."""
 SAID = "agent-said/1"
@@ -33,6 +33,7 @@ class Bench:
         content_hash: bytes,
     ) -> None:
         self._judge = judge
+        self._draft = draft
         self._forced: Mapping[UUID, VerdictKind] = {}
         # equal content is the same, whether or not a judge can be reached to say so
         equal = Verdict(
@@ -64,15 +65,18 @@ class Bench:
     def recorded(self, candidates: Iterable[Candidate]) -> list[dict[str, object]]:
         """Returns the verdicts on `candidates` for the decision's record: ids, codes and figures, no text."""
         return [
-            {
-                "lesson_id": str(c.lesson.lesson_id),
-                "verdict": verdict.kind.value,
-                "confidence": verdict.confidence,
-                "judge": verdict.judge,
-                "cause": verdict.cause,
-            }
+            {"lesson_id": str(c.lesson.lesson_id), **verdict.record()}
             for c in candidates
             if (verdict := self._verdict(c.lesson)) is not None
+        ]
+
+    def overruled(self, candidates: Iterable[Candidate]) -> list[Case]:
+        """Returns cases for the review queue: the pairs about which the strong tier overruled the cheap one."""
+        return [
+            case
+            for c in candidates
+            if (verdict := self._verdict(c.lesson)) is not None
+            and (case := overruled_case(verdict, old=c.lesson, new=self._draft, new_lesson=self._new.lesson_id)) is not None
         ]
 
     def _verdict(self, lesson: Lesson) -> Verdict | None:
@@ -103,5 +107,5 @@ class Bench:
             confidence=0.0,
             judge=self._judge.version,
             reason="the judge gave no answer",
-            cause=UNAVAILABLE,
+            cause=JUDGE_UNAVAILABLE,
         )

@@ -20,6 +20,7 @@ from tributary.core.ids import Prefix, show
 from tributary.core.lesson import CounterClaim, Draft, Lesson, Status
 from tributary.core.limits import BATCH_LESSONS, check_draft
 from tributary.core.normal import exact_text
+from tributary.core.spending import account
 from tributary.learn.admit import content_of, draft_of
 from tributary.learn.deadline import Deadline
 from tributary.learn.deciding import RELEASED, Decider, index_of
@@ -249,6 +250,7 @@ class Learner:
                 gone = error
                 yield error
             except TributaryError as error:
+                account().decided(None)  # what led to no decision is none of the next one's
                 yield error
 
     def _doors(self, principal: Principal, drafts: Sequence[Draft], key: str | None) -> Iterator[_Door | TributaryError]:
@@ -273,6 +275,8 @@ class Learner:
             return dict(zip(new, placed, strict=True))
         except TributaryError:
             return {}
+        finally:
+            account().decided(None)  # one call for all of them is for no single decision
 
     def _shown(self, principal: Principal, lesson_id: UUID) -> Lesson:
         """Returns a lesson as it stands; raises NotFound for none, and for a held back one of somebody else's."""
@@ -305,6 +309,7 @@ class Learner:
             )
             return not document["replayed"]
         except TributaryError as error:
+            account().decided(None)
             log.event(
                 Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=show(Prefix.LESSON, lesson.lesson_id)
             )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from types import TracebackType
 from typing import Self, cast
 from uuid import UUID
 
 from tributary import access
+from tributary.access import charged
 from tributary.core.agent import Principal
+from tributary.core.costs import By, Costs
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated
 from tributary.core.lesson import CounterClaim, Draft
@@ -49,6 +51,9 @@ class Memory:
     verifier: Verifier
     usage: access.Usage
     """Counts the reads that were answered."""
+    ledger: access.Ledger
+    """Charges tribes for the models that are called for them."""
+    bookkeeper: access.Bookkeeper
     statistician: Statistician
     prober: Prober
     warm_up: Callable[[], None]
@@ -82,6 +87,7 @@ class Memory:
         """Loads the embedding model now rather than at the first request."""
         self.warm_up()
 
+    @charged
     def learn(
         self,
         principal: Principal,
@@ -94,6 +100,7 @@ class Memory:
         """Learns a lesson and tells what became of it (`learn.Learner.learn`)."""
         return self.learner.learn(principal, draft, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
 
+    @charged
     def learn_all(
         self,
         principal: Principal,
@@ -106,6 +113,7 @@ class Memory:
         """Learns lessons one after another; one that fails does not sink the others (`learn.Learner.learn_all`)."""
         return self.learner.learn_all(principal, drafts, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
 
+    @charged
     def contest(
         self,
         principal: Principal,
@@ -132,14 +140,20 @@ class Memory:
 
     def settle_pending(self) -> int:
         """Settles what was kept as pending, in every tribe; returns how many lessons. For workers, not for callers."""
-        return sum(self.learner.settle(tribe_id) for tribe_id in self.learner.tribes_with_pending())
+        settled = 0
+        for tribe_id in self.learner.tribes_with_pending():
+            with self.ledger.on(tribe_id):
+                settled += self.learner.settle(tribe_id)
+        return settled
 
+    @charged
     def recall(self, principal: Principal, question: Question) -> Recalled:
         """Returns what the tribe believes about a question, with a receipt."""
         recalled = self.recaller.recall(principal, question)
         self.usage.count(principal, "recall")
         return recalled
 
+    @charged
     def verify(self, principal: Principal, receipt: Mapping[str, object], query: str) -> Verification:
         """Replays the document of a receipt, and tells whether the tribe believed what it says (`recall.Verifier.verify`)."""
         return self.verifier.verify(principal, receipt, query)
@@ -168,13 +182,19 @@ class Memory:
         """Returns how the tribe stands and is used."""
         return self.statistician.stats(principal)
 
+    @charged
     def status(self, principal: Principal) -> Status:
         """Returns what can be seen of all that a recall of this tribe needs; raises nothing that it can tell instead."""
         return self.prober.status(principal)
 
+    def costs(self, principal: Principal, *, since: date | None = None, until: date | None = None, by: By = By.DAY) -> Costs:
+        """Returns what calls of models cost the tribe (`access.Bookkeeper.costs`)."""
+        return self.bookkeeper.costs(principal, since=since, until=until, by=by)
+
     def close(self) -> None:
-        """Hands over what was counted, gives back connections and leaves the embedded server."""
+        """Hands over what was counted and charged, gives back connections and leaves the embedded server."""
         self.usage.flush()
+        self.ledger.flush(at_last=True)
         self.databases.close()
         self.on_close()
 

@@ -14,7 +14,7 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import dict_row
 
-from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, agent_of, make_token, token_of
+from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, Ledger, agent_of, make_token, token_of
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting, NotFound, WrongStanding
@@ -216,7 +216,8 @@ class Operator:
                 raise BadSetting(f"{NEXT}: no embedder set up here gives the space '{space.name}'; set it to the one that does")
             if space.state is not SpaceState.SERVING:
                 begin(connection, found.tribe_id, embedder.space)  # learn fills it from now on, so that it can catch up
-            made, left = fill(self._database, embedder, found.tribe_id, space.number, progress=progress)
+            with Ledger(self._database, now=self._now).on(found.tribe_id):
+                made, left = fill(self._database, embedder, found.tribe_id, space.number, progress=progress)
             indexed = build_index(connection, found.tribe_id, exact_limit=self._exact_limit, space_id=space.number)
         return SpaceBuilt(space=space.name, made=made, left=left, indexed=indexed)
 

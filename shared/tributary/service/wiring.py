@@ -10,8 +10,9 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tributary.access import Admission, Agents, Pace, Usage
+from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Usage
 from tributary.core.clock import Now, utc_now
+from tributary.core.costs import Budget
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
@@ -65,6 +66,8 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         profiles=profiles,
         exact_limit=settings.exact_limit,
     )
+    budget = Budget(calls_per_day=settings.budget_calls_per_day, usd_per_day=settings.budget_usd_per_day)
+    ledger = Ledger(database, budget, now=given.now)
     learner = Learner(database=database, admission=admission, decider=decider, cite=partial(citations, signer), now=given.now)
     recaller = Recaller(
         database=databases.reading,
@@ -77,12 +80,13 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     return Memory(
         databases=databases,
         learner=learner,
-        curate=Curator(database=database, admission=admission, learner=learner, screen=screen, now=given.now),
+        curate=Curator(database=database, admission=admission, learner=learner, screen=screen, ledger=ledger, now=given.now),
         desk=Desk(database=database, signer=signer, now=given.now),
         gardener=Gardener(
             database=database,
             learner=learner,
             exact_limit=settings.exact_limit,
+            ledger=ledger,
             keeping=Keeping(replies=timedelta(days=settings.idempotency_days)),
             now=given.now,
         ),
@@ -93,6 +97,8 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         history=Historian(database=database, signer=signer, longest_wait_s=settings.changes_wait_s or 0, now=given.now),
         reader=Reader(database=databases.reading, signer=signer, now=given.now),
         usage=Usage(database, now=given.now),
+        ledger=ledger,
+        bookkeeper=Bookkeeper(database=databases.current, budget=budget, now=given.now),
         statistician=Statistician(database=databases.reading, now=given.now),
         prober=Prober(
             writer=database,

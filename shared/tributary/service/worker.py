@@ -35,7 +35,7 @@ def tending(
     """
     with ExitStack() as beats:
         beats.enter_context(settling(memory, every_s=settle_every_s))
-        beats.enter_context(_beat("counting", memory, COUNT_EVERY_S, lambda memory, _: memory.usage.flush()))
+        beats.enter_context(_beat("counting", memory, COUNT_EVERY_S, _hand_over))
         if garden_every_s:
             beats.enter_context(_beat("gardening", memory, garden_every_s, partial(_garden, build_index)))
         yield
@@ -55,6 +55,11 @@ def _settle(memory: Memory, _stop: threading.Event) -> None:
         log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code)
     except Exception as error:  # a worker that died in silence would leave lessons pending for good
         log.event(Event.SETTLE_FAILED, level=log.ERROR, error=error, code="internal")
+
+
+def _hand_over(memory: Memory, _stop: threading.Event) -> None:
+    memory.usage.flush()
+    memory.ledger.flush()
 
 
 def _garden(build_index: Callable[[str], object], memory: Memory, stop: threading.Event) -> None:

@@ -28,6 +28,8 @@ class Event(StrEnum):
     JUDGE_UNAVAILABLE = "judge.unavailable"
     SCREEN_UNAVAILABLE = "screen.unavailable"
     USAGE_DELAYED = "usage.delayed"
+    LEDGER_DELAYED = "ledger.delayed"
+    LEDGER_LOST = "ledger.lost"
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"

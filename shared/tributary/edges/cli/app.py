@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from tributary.edges.cli import (
     agents,
+    costs,
     curation,
     gardening,
     history,
@@ -37,10 +38,10 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats and curate talk to the server at
-TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen, judge and
-models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the
-PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME."""
+learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs and curate talk to
+the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
+judge and models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to
+the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME."""
 
 
 class _Group(TyperGroup):
@@ -128,6 +129,7 @@ app.command("show")(history.show)
 app.command("timeline")(history.timeline)
 app.command("changes")(history.changes)
 app.command("stats")(stats.stats)
+app.command("costs")(costs.costs)
 app.add_typer(curation.app, name="curate")
 app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)

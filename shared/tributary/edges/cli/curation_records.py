@@ -18,6 +18,7 @@ from tributary.edges.cli.words import moment, shown
 
 if TYPE_CHECKING:
     from tributary.client import Decision, Policy
+    from tributary.contract.curation import VerdictReply as Verdict
 
 policy_app = typer.Typer(rich_markup_mode=None)
 
@@ -229,8 +230,18 @@ def _by(decision: Decision) -> str:
     return shown(decision.actor) + for_whom
 
 
+def _why(verdict: Verdict) -> str:
+    """Returns why a verdict is no answer, and what the first judge had said where that was another thing."""
+    notes = [shown(verdict.cause)] if verdict.cause else []
+    if verdict.first is not None and verdict.first.verdict != verdict.verdict:
+        notes.append(f"first {verdict.first.verdict}")
+    return f" ({', '.join(notes)})" if notes else ""
+
+
 def _verdicts(decision: Decision) -> str:
-    telling = [f"{one.verdict} {shown(one.lesson)}" for one in decision.verdicts if one.verdict != "unrelated"]
+    # an unrelated one is worth a word where the first judge had said otherwise
+    worth = [one for one in decision.verdicts if one.verdict != "unrelated" or (one.first and one.first.verdict != one.verdict)]
+    telling = [f"{one.verdict} {shown(one.lesson)}{_why(one)}" for one in worth]
     unrelated = len(decision.verdicts) - len(telling)
     if unrelated:
         telling.append(f"{unrelated} unrelated")

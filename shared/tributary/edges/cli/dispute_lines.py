@@ -110,6 +110,9 @@ def _verdicts(dispute: Dispute) -> Iterator[str]:
     for one in telling:
         cause = f", because of {shown(one.cause)}" if one.cause else ""
         yield f"  {_VERDICTS[one.verdict]} {shown(one.lesson)}, confidence {one.confidence:.2f}, by {shown(one.judge)}{cause}"
+        if one.first is not None:
+            first = one.first
+            yield f"    first: {first.verdict}, confidence {first.confidence:.2f}, by {shown(first.judge)}"
     if len(telling) < len(dispute.verdicts):
         yield f"  unrelated to {len(dispute.verdicts) - len(telling)} {'other' if telling else 'lessons'}"
     if not dispute.verdicts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -69,6 +69,16 @@ def time_or_tick(given: str | None, option: str) -> int | datetime | None:
     if given is not None and given.isascii() and given.isdigit():
         return int(given)
     return time(given, option)
+
+
+def day(given: str | None, option: str) -> date | None:
+    """Returns a day of the calendar; raises a usage error for what is none."""
+    if given is None:
+        return None
+    try:
+        return date.fromisoformat(given)
+    except ValueError:
+        raise typer.BadParameter(f"'{given}' must be a day such as 2026-03-01", param_hint=option) from None
 
 
 def time(given: str | None, option: str) -> datetime | None:

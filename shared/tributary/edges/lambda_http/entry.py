@@ -6,13 +6,12 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tributary.edges.lambda_http.port import Context, Event, Handler, MemoryFace
 from tributary.telemetry import log
 
 if TYPE_CHECKING:
-    from tributary.access import Usage
     from tributary.edges.lambda_http.app import App
     from tributary.service import Memory
 
@@ -21,17 +20,23 @@ HAND_OVER_S = 15.0
 """The time that must be left of an invocation for counts to be handed over: what it may take when the database hangs."""
 
 
+class Counting(Protocol):
+    """What is counted in the process, and written down now and then."""
+
+    def flush_when_due(self) -> None: ...
+
+
 def handler_for(function: str) -> Handler:
     """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn` or `curate`."""
     # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
     from tributary.edges.lambda_http.app import App
     from tributary.edges.lambda_http.metrics import meter_for
 
-    usages: list[Usage] = []
+    books: list[Counting] = []
 
     def open_counting() -> MemoryFace:
         memory = _open_whole_memory()
-        usages.append(memory.usage)
+        books.extend((memory.usage, memory.ledger))
         return memory
 
     def open_app() -> App:
@@ -42,17 +47,17 @@ def handler_for(function: str) -> Handler:
 
     def handler(event: Event, context: Context) -> dict[str, Any]:
         reply = app()(event, context)
-        hand_over(usages, context)
+        hand_over(books, context)
         return reply
 
     return handler
 
 
-def hand_over(usages: Sequence[Usage], context: Context) -> None:
+def hand_over(books: Sequence[Counting], context: Context) -> None:
     """Hands over what was counted, when it is due and time is left for it: between requests, Lambda lets nothing run."""
     if context.get_remaining_time_in_millis() >= HAND_OVER_S * 1000:
-        for usage in usages:
-            usage.flush_when_due()
+        for book in books:
+            book.flush_when_due()
 
 
 def authorizer_handler() -> Handler:

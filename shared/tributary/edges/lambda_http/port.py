@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date, datetime
     from uuid import UUID
 
     from tributary.access import Agents
     from tributary.core.agent import Principal
+    from tributary.core.costs import By, Costs
     from tributary.core.decision import Learned, Reinforced
     from tributary.core.errors import TributaryError
     from tributary.core.lesson import CounterClaim, Draft, Status
@@ -104,6 +105,8 @@ class MemoryFace(Protocol):
     def stats(self, principal: Principal) -> Stats: ...
 
     def status(self, principal: Principal) -> MemoryStatus: ...
+
+    def costs(self, principal: Principal, *, since: date | None = None, until: date | None = None, by: By = ...) -> Costs: ...
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None: ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import cast
 from urllib.parse import parse_qsl
 
@@ -20,6 +20,7 @@ from tributary.edges.lambda_http.rules import dotted
 _MOST_PARAMETERS = 50
 _MOST_CHARACTERS = 200
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def read_query(event: Event, declared: tuple[QueryParameter, ...]) -> Mapping[str, str]:
@@ -58,6 +59,17 @@ def as_of(given: Mapping[str, str]) -> int | datetime | None:
     except ValidationError as error:
         rule = "must be a tick of this tribe, or an RFC 3339 time with an offset (in a URL, write + as %2B)"
         raise invalid_field("as_of", rule) from error
+
+
+def day(given: Mapping[str, str], name: str) -> date | None:
+    """Returns the day that a parameter names, None when it is absent; raises Refused when it names none."""
+    text = given.get(name)
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text if _DAY.fullmatch(text) else "")
+    except ValueError as error:
+        raise invalid_field(name, "must be a day such as 2026-03-01") from error
 
 
 def _broken_rule(parameter: QueryParameter | None, value: str, *, doubled: bool) -> str | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from uuid import UUID
 
+from tributary.contract import costs as cost_contract
 from tributary.contract import status as contract
 from tributary.core import ids
+from tributary.core.costs import By, Cost, Costs
 from tributary.core.stats import Calls, Stats
 from tributary.core.status import PATHS, Observation, Status
 
@@ -46,6 +49,38 @@ def observation(seen: Observation) -> contract.ObservationReply:
         value=list(seen.value) if isinstance(seen.value, tuple) else seen.value,
         rule=seen.rule,
         cause=None if seen.cause is None else seen.cause.value,
+    )
+
+
+def costs(one: Costs) -> cost_contract.CostsReply:
+    budget, today = one.budget, one.today
+    return cost_contract.CostsReply(
+        since=one.since,
+        until=one.until,
+        by=one.by.value,
+        rows=[_cost(row, by=one.by) for row in one.rows],
+        total=_cost(one.total, by=None),
+        unpriced_models=list(one.unpriced_models),
+        budget=cost_contract.BudgetReply(
+            calls_per_day=budget.calls_per_day,
+            usd_per_day=None if budget.usd_per_day is None else float(budget.usd_per_day),
+            calls_today=today.calls,
+            usd_today=float(today.cost_usd),
+            spent=not budget.allows(today),
+        ),
+    )
+
+
+def _cost(one: Cost, *, by: By | None) -> cost_contract.CostReply:
+    return cost_contract.CostReply(
+        key=ids.show(ids.Prefix.AGENT, UUID(one.key)) if by is By.AGENT and one.key else one.key,
+        name=one.name,
+        calls=one.calls,
+        failed=one.failed,
+        unpriced=one.unpriced,
+        input_tokens=one.input_tokens,
+        output_tokens=one.output_tokens,
+        cost_usd=float(one.cost_usd),
     )
 
 

@@ -1,5 +1,6 @@
 """Judges: what tells same, opposite and unrelated lessons apart."""
 
 from tributary.models.judges.local import LocalJudge
+from tributary.models.judges.tiered import TieredJudge
 
-__all__ = ["LocalJudge"]
+__all__ = ["LocalJudge", "TieredJudge"]

@@ -118,3 +118,15 @@ SELECT tributary.tokens_v1(%(tribe_id)s, %(actor_id)s, %(agent_id)s, %(limit)s, 
 -- name: count_usage
 -- Adds up the calls that a process counted; false where nothing can be written.
 SELECT tributary.count_usage_v1(%(counts)s)
+
+-- name: charge
+-- Writes down calls of models; false where nothing can be written.
+SELECT tributary.charge_calls_v1(%(calls)s)
+
+-- name: spent
+-- What a tribe has used of a day's budget.
+SELECT tributary.spent_v1(%(tribe_id)s, %(day)s)
+
+-- name: costs
+-- What calls of models cost a tribe.
+SELECT tributary.costs_v1(%(tribe_id)s, %(agent_id)s, %(since)s, %(until)s, %(by)s, %(today)s)

@@ -5,7 +5,7 @@ SELECT tribe_id, name FROM tributary.garden_tribes_v1()
 -- name: survey
 -- What there is to do in a tribe.
 SELECT tributary.garden_survey_v1(
-    %(tribe_id)s, %(exact_limit)s, %(replies_before)s, %(days_before)s, %(spent_before)s)
+    %(tribe_id)s, %(exact_limit)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s)
 
 -- name: unscreened
 -- Lessons that are held back for want of a screen, oldest first.
@@ -13,7 +13,7 @@ SELECT tributary.garden_unscreened_v1(%(tribe_id)s, %(after)s, %(limit)s)
 
 -- name: unjudged
 -- The next decision that a judge left open, with the pairs to ask about.
-SELECT tributary.garden_unjudged_v1(%(tribe_id)s, %(after)s)
+SELECT tributary.garden_unjudged_v1(%(tribe_id)s, %(after)s, %(spend)s)
 
 -- name: rejudge
 -- Applies what a judge answered in the end, under the gate.
@@ -40,4 +40,4 @@ SELECT tributary.garden_refuse_v1(%(tribe_id)s, %(audits)s, %(lessons)s, %(codes
 -- name: prune
 -- Forgets, or only counts, what is old enough.
 SELECT tributary.garden_prune_v1(
-    %(tribe_id)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(limit)s, %(delete)s)
+    %(tribe_id)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s, %(limit)s, %(delete)s)

@@ -1,11 +1,13 @@
-"""The memory itself: how it is used, and whether it can be used."""
+"""The memory itself: how it is used, what it costs, and whether it can be used."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tributary.core.costs import By
 from tributary.edges.lambda_http import status_words as words
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
+from tributary.edges.lambda_http.query import day
 from tributary.edges.lambda_http.reply import HttpReply, of_model
 
 
@@ -19,4 +21,10 @@ def _status(ask: Ask) -> HttpReply:
     return of_model(words.status(ask.memory.status(ask.principal)))
 
 
-STATUS: Mapping[str, Operation] = {"stats": _stats, "status": _status}
+def _costs(ask: Ask) -> HttpReply:
+    given, principal = ask.query(), ask.principal
+    since, until = day(given, "from"), day(given, "to")
+    return of_model(words.costs(ask.memory.costs(principal, since=since, until=until, by=By(given["by"]))))
+
+
+STATUS: Mapping[str, Operation] = {"stats": _stats, "status": _status, "costs": _costs}

@@ -465,7 +465,7 @@ BEGIN
     VALUES (tribe, decision, tick, clock_timestamp(), agent, actor, coalesce(known, new_id),
             CASE WHEN known IS NOT NULL AND stands IS NULL THEN p -> 'lesson' END, (p ->> 'read_tick')::bigint,
             (p ->> 'replans')::integer, p -> 'candidates', p -> 'verdicts', p -> 'screening', outcome, reason,
-            coalesce(standing = 'active' AND p -> 'verdicts' @> '[{"cause": "judge_unavailable"}]'
+            coalesce(standing = 'active' AND unanswered_v1(p -> 'verdicts')
                      OR standing = 'quarantined' AND p #> '{screening,reasons}' ? 'screen_unavailable', false),
             coalesce(p -> 'receipts', '[]'));
     IF p -> 'reviews' <> '[]' THEN

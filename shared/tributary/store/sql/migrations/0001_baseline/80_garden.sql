@@ -15,9 +15,10 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 $$;
 
 -- What there is to do in a tribe, from counters and partial indexes: the one query of a run that finds nothing to do.
---   p_replies_before, p_days_before, p_spent_before   how old replies, daily counts and spent pace may be
+--   p_replies_before, p_days_before, p_spent_before, p_calls_before   how old replies, daily counts, spent pace and calls of models may be
 CREATE FUNCTION tributary.garden_survey_v1(
-    p_tribe uuid, p_exact_limit bigint, p_replies_before timestamptz, p_days_before date, p_spent_before timestamptz)
+    p_tribe uuid, p_exact_limit bigint, p_replies_before timestamptz, p_days_before date, p_spent_before timestamptz,
+    p_calls_before timestamptz)
 RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
         'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
@@ -51,7 +52,8 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
         'prunable', EXISTS (SELECT FROM idempotency i WHERE i.tribe_id = p_tribe AND i.at < p_replies_before)
             OR EXISTS (SELECT FROM usage u WHERE u.tribe_id = p_tribe AND u.day < p_days_before)
             OR EXISTS (SELECT FROM tribe_day y WHERE y.tribe_id = p_tribe AND y.day < p_days_before)
-            OR EXISTS (SELECT FROM pace c WHERE c.tribe_id = p_tribe AND c.spent_until < p_spent_before))
+            OR EXISTS (SELECT FROM pace c WHERE c.tribe_id = p_tribe AND c.spent_until < p_spent_before)
+            OR EXISTS (SELECT FROM model_call m WHERE m.tribe_id = p_tribe AND m.at < p_calls_before))
     FROM tribe t
     LEFT JOIN tribe_space s ON s.tribe_id = t.tribe_id AND s.state = 'serving'
     CROSS JOIN LATERAL (
@@ -99,7 +101,7 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
         FROM decision d
         CROSS JOIN LATERAL jsonb_array_elements(d.verdicts) AS v
         JOIN lesson o ON o.tribe_id = p_tribe AND o.lesson_id = (v ->> 'lesson_id')::uuid AND o.believed
-        WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision AND v ->> 'cause' = 'judge_unavailable'
+        WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision AND v ->> 'cause' IS NOT NULL
           AND NOT EXISTS (
               SELECT FROM decision later CROSS JOIN LATERAL jsonb_array_elements(later.verdicts) AS a
               WHERE later.tribe_id = p_tribe AND later.lesson_id = d.lesson_id AND later.decision_id <> d.decision_id
@@ -111,9 +113,18 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
         ORDER BY 1)
 $$;
 
--- The first unjudged decision after p_after whose lesson is believed, with the lesson, the pairs to ask about, and what is open
--- between them: {other: dispute_id}. NULL when there is none.
-CREATE FUNCTION tributary.garden_unjudged_v1(p_tribe uuid, p_after uuid) RETURNS json
+-- Why the judge gave no answer about two lessons when it was last asked.
+CREATE FUNCTION tributary.garden_cause_v1(p_tribe uuid, p_lesson uuid, p_other uuid) RETURNS text
+LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
+    SELECT v ->> 'cause' FROM decision d CROSS JOIN LATERAL jsonb_array_elements(d.verdicts) AS v
+    WHERE d.tribe_id = p_tribe AND d.lesson_id = p_lesson AND v ->> 'lesson_id' = p_other::text AND v ->> 'cause' IS NOT NULL
+    ORDER BY d.tick DESC, d.at DESC, d.decision_id DESC LIMIT 1
+$$;
+
+-- The first unjudged decision after p_after whose lesson is believed, with the lesson, the pairs to ask about, why there is no answer
+-- yet, and what is open between them: {other: cause}, {other: dispute_id}. `pairs` counts those that are left out as well: without
+-- p_spend the ones that wait for the strong judge, who is not asked while the budget of the day is spent. NULL when there is none.
+CREATE FUNCTION tributary.garden_unjudged_v1(p_tribe uuid, p_after uuid, p_spend boolean) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
         'decision_id', f.decision_id, 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
@@ -121,11 +132,20 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_tem
         'candidates', candidates_v1(p_tribe, f.others, f.agent_id, s.space_id, (
             SELECT v.embedding FROM lesson_vector v
             WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.lesson_id = f.lesson_id)),
+        'pairs', cardinality(f.pairs),
+        'causes', (SELECT coalesce(json_object_agg(o.id, garden_cause_v1(p_tribe, f.lesson_id, o.id)), '{}')
+                   FROM unnest(f.others) AS o(id)),
         'challenges', (SELECT coalesce(json_object_agg(o.id, challenge_between_v1(p_tribe, f.lesson_id, o.id)), '{}')
                        FROM unnest(f.others) AS o(id)))
-    FROM (SELECT d.decision_id, l.lesson_id, l.agent_id, garden_pairs_v1(p_tribe, d.decision_id) AS others
+    FROM (SELECT d.decision_id, l.lesson_id, l.agent_id, a.pairs, b.others
           FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
+          CROSS JOIN LATERAL (SELECT garden_pairs_v1(p_tribe, d.decision_id) AS pairs) a
+          CROSS JOIN LATERAL (
+              SELECT CASE WHEN p_spend THEN a.pairs ELSE ARRAY(
+                  SELECT o.id FROM unnest(a.pairs) AS o(id)
+                  WHERE garden_cause_v1(p_tribe, l.lesson_id, o.id) IS DISTINCT FROM 'budget_spent') END AS others) b
           WHERE d.tribe_id = p_tribe AND d.unjudged AND l.believed AND (p_after IS NULL OR d.decision_id > p_after)
+            AND (cardinality(b.others) > 0 OR cardinality(a.pairs) = 0)
           ORDER BY d.decision_id LIMIT 1) f
     JOIN tribe t ON t.tribe_id = p_tribe
     LEFT JOIN tribe_space s ON s.tribe_id = p_tribe AND s.state = 'serving'
@@ -135,6 +155,7 @@ $$;
 --   decision_id, judged_again   the decision that was left unjudged, and the new one's id
 --   role, policy_version        what the answers were weighed by; challenges: what was open then, {other: dispute_id}
 --   answered, complete          the others that were answered, and whether these are all
+--   verdicts, reviews           what was said, of pairs that wait for another day too, and cases for the review queue
 --   same | replace, clear, challenge, challenge_ids   what comes of it, by the other lesson
 -- Returns whether it was applied: not when anything about a pair is another by now.
 CREATE FUNCTION tributary.garden_rejudge_v1(p jsonb) RETURNS boolean
@@ -198,11 +219,12 @@ BEGIN
     IF (p ->> 'complete')::boolean THEN
         UPDATE decision SET unjudged = false WHERE tribe_id = tribe AND decision_id = left_open.decision_id;
     END IF;
-    IF cardinality(answered) > 0 THEN
+    IF p -> 'verdicts' <> '[]' THEN
         INSERT INTO decision (tribe_id, decision_id, tick, at, agent_id, actor_id, lesson_id, judged_tick, replans, candidates, verdicts,
                               screening, outcome, reason)
         VALUES (tribe, again, tick, clock_timestamp(), l.agent_id, l.agent_id, coalesce(known, l.lesson_id),
                 (p ->> 'read_tick')::bigint, 0, p -> 'candidates', p -> 'verdicts', left_open.screening, p ->> 'outcome', p ->> 'reason');
+        PERFORM queue_reviews_v1(p || jsonb_build_object('actor_id', l.agent_id), again, tick);
     END IF;
     RETURN true;
 END
@@ -309,7 +331,8 @@ $$;
 
 -- What is old enough to be forgotten; p_limit rows of each table at most. With p_delete it is.
 CREATE FUNCTION tributary.garden_prune_v1(
-    p_tribe uuid, p_replies_before timestamptz, p_days_before date, p_spent_before timestamptz, p_limit integer, p_delete boolean)
+    p_tribe uuid, p_replies_before timestamptz, p_days_before date, p_spent_before timestamptz, p_calls_before timestamptz,
+    p_limit integer, p_delete boolean)
 RETURNS json LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 DECLARE
     replies tid[] := ARRAY(
@@ -323,6 +346,7 @@ DECLARE
     uses tid[] := ARRAY(SELECT u.ctid FROM usage u WHERE u.tribe_id = p_tribe AND u.day < p_days_before LIMIT p_limit);
     days tid[] := ARRAY(SELECT d.ctid FROM tribe_day d WHERE d.tribe_id = p_tribe AND d.day < p_days_before LIMIT p_limit);
     paces tid[] := ARRAY(SELECT c.ctid FROM pace c WHERE c.tribe_id = p_tribe AND c.spent_until < p_spent_before LIMIT p_limit);
+    calls tid[] := ARRAY(SELECT m.ctid FROM model_call m WHERE m.tribe_id = p_tribe AND m.at < p_calls_before LIMIT p_limit);
 BEGIN
     IF p_delete THEN
         -- looked at again: a row that was written meanwhile is not old any more
@@ -330,8 +354,9 @@ BEGIN
         DELETE FROM usage u WHERE u.ctid = ANY (uses) AND u.tribe_id = p_tribe AND u.day < p_days_before;
         DELETE FROM tribe_day d WHERE d.ctid = ANY (days) AND d.tribe_id = p_tribe AND d.day < p_days_before;
         DELETE FROM pace c WHERE c.ctid = ANY (paces) AND c.tribe_id = p_tribe AND c.spent_until < p_spent_before;
+        DELETE FROM model_call m WHERE m.ctid = ANY (calls) AND m.tribe_id = p_tribe AND m.at < p_calls_before; -- model_day stays
     END IF;
     RETURN json_build_object('idempotency', cardinality(replies), 'usage', cardinality(uses), 'tribe_day', cardinality(days),
-                             'pace', cardinality(paces));
+                             'pace', cardinality(paces), 'model_call', cardinality(calls));
 END
 $$;

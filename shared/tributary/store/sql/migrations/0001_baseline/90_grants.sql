@@ -14,6 +14,7 @@ GRANT EXECUTE ON FUNCTION
     tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
     tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1,
     tributary.index_fresh_v1, tributary.undecided_v1,
+    tributary.charge_calls_v1, tributary.spent_v1, tributary.costs_v1,
     tributary.count_usage_v1, tributary.stats_v1, tributary.status_schema_v1, tributary.status_tribe_v1,
     tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1,
     tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decisions_v1,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from uuid import UUID
 
 from tributary.core.curation import Dispute, Signal
-from tributary.core.decision import VerdictKind
+from tributary.core.decision import Verdict, VerdictKind
 from tributary.core.ids import new_id
-from tributary.core.lesson import Lesson, Status
+from tributary.core.lesson import Draft, Lesson, Status
 
 Case = Mapping[str, object]
 """One case as the schema's functions take it."""
@@ -27,8 +28,8 @@ def wrong_verdicts(dispute: Dispute) -> tuple[Case, ...]:
         pair_case(
             Signal.BOTH_STAND,
             old=one,
-            new=_side(dispute.contender),
-            new_lesson=dispute.contender,
+            new=side_of(dispute.contender),
+            new_lesson=dispute.contender.lesson_id,
             found=found,
             expected=VerdictKind.UNRELATED.value,
         )
@@ -51,7 +52,9 @@ def screened_case(signal: Signal, lesson: Lesson, *, held: bool, note: str | Non
         "tags": dict(lesson.tags),
         "evidence": [{"type": one.type, "ref": one.ref, "note": one.note} for one in lesson.evidence],
     }
-    return _case(signal, SCREEN, inputs, found=HARMFUL if held else HARMLESS, expected=expected, lessons=[lesson], note=note)
+    return _case(
+        signal, SCREEN, inputs, found=HARMFUL if held else HARMLESS, expected=expected, lessons=[lesson.lesson_id], note=note
+    )
 
 
 def pair_case(
@@ -59,23 +62,39 @@ def pair_case(
     *,
     old: Lesson,
     new: Mapping[str, object],
-    new_lesson: Lesson,
+    new_lesson: UUID,
     found: str,
     expected: str,
     note: str | None = None,
 ) -> Case:
     """Returns the case of a pair on which the judge was wrong; `new_lesson` stands for what `new` says."""
-    inputs = {"old": _side(old), "new": dict(new)}
-    return _case(signal, JUDGE, inputs, found=found, expected=expected, lessons=[old, new_lesson], note=note)
+    inputs = {"old": side_of(old), "new": dict(new)}
+    return _case(signal, JUDGE, inputs, found=found, expected=expected, lessons=[old.lesson_id, new_lesson], note=note)
 
 
-def side_of(said: Mapping[str, object]) -> Mapping[str, object]:
+def overruled_case(verdict: Verdict, *, old: Lesson, new: Draft, new_lesson: UUID) -> Case | None:
+    """Returns the case of a pair about which the strong tier said another thing than the cheap one; None when it did not.
+
+    Only two answers can speak against each other: a tier that was unsure, or away, said nothing that is wrong.
+    """
+    first = verdict.first
+    if first is None or not (first.answered and verdict.answered):
+        return None
+    if first.kind is verdict.kind or VerdictKind.UNSURE in (first.kind, verdict.kind):
+        return None
+    return pair_case(
+        Signal.OVERRULED,
+        old=old,
+        new=side_of(new),
+        new_lesson=new_lesson,
+        found=first.kind.value,
+        expected=verdict.kind.value,
+    )
+
+
+def side_of(said: Lesson | Draft) -> Mapping[str, object]:
     """Returns what a judge is shown of a lesson or a draft, by field."""
-    return {name: said.get(name) for name in ("situation", "text", "subject")}
-
-
-def _side(lesson: Lesson) -> Mapping[str, object]:
-    return {"situation": lesson.situation, "text": lesson.text, "subject": lesson.subject}
+    return {"situation": said.situation, "text": said.text, "subject": said.subject}
 
 
 def _case(
@@ -85,7 +104,7 @@ def _case(
     *,
     found: str,
     expected: str,
-    lessons: Iterable[Lesson],
+    lessons: Iterable[UUID],
     note: str | None,
 ) -> Case:
     written = json.dumps([suite, inputs], sort_keys=True, ensure_ascii=False).encode()
@@ -98,5 +117,5 @@ def _case(
         "found": found,
         "expected": expected,
         "note": note,
-        "lesson_ids": sorted({str(one.lesson_id) for one in lessons}),
+        "lesson_ids": sorted({str(one) for one in lessons}),
     }

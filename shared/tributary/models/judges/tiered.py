@@ -1,0 +1,111 @@
+"""Two judges: a cheap one that is asked about every pair, and a strong one for what should not rest on its word alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from tributary.core.decision import BUDGET_SPENT, JUDGE_UNAVAILABLE, Verdict, VerdictKind, cause_of
+from tributary.core.errors import BadSetting, ModelFailed, ModelTimedOut
+from tributary.core.ports import Judge, JudgedText
+from tributary.core.spending import account
+from tributary.telemetry import Event, log
+
+BELOW = 0.75
+CHEAP_SHARE = 0.5
+"""Of the caller's time. The strong judge has what is left, so that one that hangs does not take the other's turn."""
+
+
+class TieredJudge:
+    """Asks the strong judge too about what the cheap one calls a contradiction, is not sure enough of, or did not answer.
+
+    Its answer replaces the cheap one's, which is kept as `first`. Without it such a pair is `unsure`, with a cause, whatever
+    the cheap one said: a contradiction that nobody confirmed must not end a belief, a repetition not swallow what was said,
+    and two lessons that are perhaps opposite must not stand side by side unmarked. All three are asked about again.
+    """
+
+    def __init__(self, *, cheap: Judge, strong: Judge, below: float = BELOW, clock: Callable[[], float] = time.monotonic) -> None:
+        """`below` is the confidence, in 0..1, under which the cheap judge's word is not enough. Raises BadSetting."""
+        if not 0 <= below <= 1:
+            raise BadSetting(f"TRIBUTARY_STRONG_JUDGE_BELOW: must be a number from 0 to 1 (it is '{below}')")
+        self._cheap = cheap
+        self._strong = strong
+        self._below = below
+        self._clock = clock
+
+    @property
+    def version(self) -> str:
+        return f"{self._cheap.version} then {self._strong.version} below {self._below:g}"
+
+    def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
+        """Returns one verdict a candidate, in order; raises ModelFailed when neither judge answered anything.
+
+        While the budget of the day is spent the strong judge is not asked, and what it would have settled has the cause
+        `budget_spent`.
+        """
+        until = None if timeout_s is None else self._clock() + timeout_s
+        settled = self._first(new, candidates, timeout_s)
+        doubtful = [one for one in candidates if self._doubts(settled[one.lesson_id])]
+        if doubtful and account().may_spend():
+            answered = any(one.answered for one in settled.values())
+            second = self._second(new, doubtful, None if until is None else until - self._clock(), must_answer=not answered)
+            settled |= {key: replace(verdict, first=settled[key]) for key, verdict in second.items()}
+        elif doubtful:
+            # what the cheap one was away for is its own still, and asked about again however the budget stands
+            waiting = [one.lesson_id for one in doubtful if settled[one.lesson_id].answered]
+            settled |= {key: replace(_no_answer(key, self._strong, BUDGET_SPENT), first=settled[key]) for key in waiting}
+        return [settled[one.lesson_id] for one in candidates]
+
+    def _first(self, new: JudgedText, candidates: Sequence[JudgedText], timeout_s: float | None) -> dict[UUID, Verdict]:
+        cause = JUDGE_UNAVAILABLE
+        found: Mapping[UUID, Verdict] = {}
+        try:
+            found = _asked(self._cheap, new, candidates, None if timeout_s is None else timeout_s * CHEAP_SHARE)
+        except Exception as error:
+            _log(self._cheap, error)
+            cause = cause_of(error)
+        return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._cheap, cause) for one in candidates}
+
+    def _second(
+        self, new: JudgedText, doubtful: Sequence[JudgedText], remaining_s: float | None, *, must_answer: bool
+    ) -> dict[UUID, Verdict]:
+        cause = JUDGE_UNAVAILABLE
+        found: Mapping[UUID, Verdict] = {}
+        try:
+            found = _asked(self._strong, new, doubtful, remaining_s)
+        except Exception as error:  # whatever breaks in an adapter, what the other one answered stands
+            _log(self._strong, error)
+            if must_answer:
+                raise ModelFailed("neither judge gave an answer") from error
+            cause = cause_of(error)
+        return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._strong, cause) for one in doubtful}
+
+    def _doubts(self, first: Verdict) -> bool:
+        doubtful = first.kind in (VerdictKind.CONFLICTS, VerdictKind.UNSURE) or not first.answered
+        return doubtful or not first.confidence >= self._below  # so that no confidence at all (NaN) is too little as well
+
+
+def _asked(judge: Judge, new: JudgedText, candidates: Sequence[JudgedText], timeout_s: float | None) -> Mapping[UUID, Verdict]:
+    if timeout_s is not None and timeout_s <= 0:
+        raise ModelTimedOut("no time was left for it")
+    known = {one.lesson_id for one in candidates}
+    answers = judge.judge(new, candidates, timeout_s=timeout_s)
+    return {one.lesson_id: one for one in answers if one.lesson_id in known}  # about nothing that was not asked
+
+
+def _no_answer(lesson_id: UUID, judge: Judge, cause: str) -> Verdict:
+    return Verdict(
+        lesson_id=lesson_id,
+        kind=VerdictKind.UNSURE,
+        confidence=0.0,
+        judge=judge.version,
+        reason="no answer was given",
+        cause=cause,
+    )
+
+
+def _log(judge: Judge, error: Exception) -> None:
+    level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
+    log.event(Event.JUDGE_UNAVAILABLE, level=level, error=error, judge=judge.version)
