@@ -12,7 +12,7 @@ from tributary.core.lesson import Draft, Lesson
 from tributary.core.outcome import Candidate, Judged
 from tributary.core.ports import Judge, JudgedText
 from tributary.learn.deadline import Deadline
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Span, log, traces
 
 UNAVAILABLE = "judge_unavailable"
 EQUAL_CONTENT = "equal-content/1"
@@ -86,7 +86,8 @@ class Bench:
             JudgedText(lesson_id=one.lesson_id, text=one.text, situation=one.situation, subject=one.subject) for one in lessons
         ]
         try:
-            answers = self._judge.judge(self._new, asked, timeout_s=deadline.remaining_s())
+            with traces.span(Span.JUDGE, judge=self._judge.version, pairs=len(asked)):
+                answers = self._judge.judge(self._new, asked, timeout_s=deadline.remaining_s())
         except Exception as error:  # whatever breaks in an adapter, a lesson must not be lost with it
             level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
             log.event(Event.JUDGE_UNAVAILABLE, level=level, error=error, judge=self._judge.version)
