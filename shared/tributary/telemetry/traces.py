@@ -61,8 +61,6 @@ _ours: Exporting | None = None
 
 def span(name: Span, **attributes: Value) -> Recording:
     """Opens a span for a block, inside the one at hand. An exception that leaves the block marks it failed with its code."""
-    if "opentelemetry.trace" not in sys.modules:  # then neither we nor the host set anything up
-        return _NOTHING
     tracer = _tracer()
     return _NOTHING if tracer is None else _Live(tracer, name, attributes)
 
@@ -162,7 +160,7 @@ class _Live(Recording):
 def _tracer() -> Tracer | None:
     """Returns what makes spans, None where nobody set up a provider."""
     global _known  # noqa: PLW0603  (asking for it anew takes a lock)
-    if "opentelemetry.trace" not in sys.modules:
+    if "opentelemetry.trace" not in sys.modules:  # then neither we nor the host set anything up
         return None
     try:
         from opentelemetry import trace
