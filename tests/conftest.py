@@ -53,7 +53,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def _scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads the settings, databases or credentials of whoever runs it."""
     for name in list(os.environ):
-        if name.startswith(("TRIBUTARY_", "PG", "AWS_")) or name == "DATABASE_URL":
+        if name.startswith(("TRIBUTARY_", "PG", "AWS_", "OTEL_")) or name == "DATABASE_URL":
             monkeypatch.delenv(name)
 
 

@@ -23,12 +23,12 @@ from tributary.core.errors import TributaryError
 from tributary.edges.cli.exits import EXITS, exit_for
 from tributary.service import Settings
 from tributary.service.settings import PREFIX, setting_names
-from tributary.telemetry import Event
+from tributary.telemetry import Attribute, Event, Span
 
 DOCS = Path(__file__).parents[2] / "docs"
 SOURCES = Path(tributary.__file__).parent
-PAGES = ("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "models.md")
-WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "traceback"}
+PAGES = ("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "models.md", "traces.md")
+WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "trace_id", "span_id", "traceback"}
 
 Row = dict[str, str]
 
@@ -58,6 +58,10 @@ def name(cell: str) -> str:
 
 def names(cell: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", cell))
+
+
+def dotted(cell: str) -> set[str]:
+    return set(re.findall(r"`([\w.]+)`", cell))
 
 
 def by_name(page: str, first: str) -> dict[str, Row]:
@@ -171,6 +175,48 @@ def test_an_events_fields_and_levels_are_as_documented(event: Event) -> None:
     assert set().union(*known) <= levels
     if len(known) == len(places):
         assert set().union(*known) == levels
+
+
+# traces.md
+
+
+@cache
+def traced() -> tuple[set[str], set[str]]:
+    """Returns the members of Span that are opened somewhere, and the names of the attributes that are given or noted."""
+    opened: set[str] = set()
+    attributes: set[str] = set()
+    for path in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            if called == "traces.span":
+                opened.add(ast.unparse(node.args[0]).removeprefix("Span."))
+            if called in ("traces.span", "traces.note", "span.note"):
+                attributes |= {str(keyword.arg) for keyword in node.keywords if keyword.arg}
+    return opened, attributes
+
+
+def test_every_span_is_documented_and_no_other() -> None:
+    assert set(by_name("traces.md", "Span")) == {span.value for span in Span}
+
+
+def test_every_span_of_the_catalogue_is_opened_somewhere() -> None:
+    assert traced()[0] == set(Span.__members__)
+
+
+def test_every_attribute_is_documented_and_no_other() -> None:
+    assert set(by_name("traces.md", "Attribute")) == {attribute.value for attribute in Attribute}
+
+
+def test_every_attribute_of_the_catalogue_is_given_somewhere_and_no_other() -> None:
+    set_by_the_span_itself = {"OPERATION", "ERROR"}
+    assert {one.upper() for one in traced()[1]} == set(Attribute.__members__) - set_by_the_span_itself
+
+
+def test_a_documented_spans_attributes_are_documented_too() -> None:
+    for row in rows("traces.md", "Span"):
+        assert dotted(row["Attributes"]) <= {attribute.value for attribute in Attribute} or row["Attributes"] == "none"
 
 
 # errors.md

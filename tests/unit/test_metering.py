@@ -74,10 +74,15 @@ def test_the_providers_own_figure_goes_before_the_table() -> None:
 )
 def test_what_fails_is_charged_as_well_and_says_how_it_ended(error: Exception, end: CallEnd) -> None:
     book = Book()
-    with on_account(book), pytest.raises(type(error)), metering(Purpose.SCREEN, HAIKU, PRICES) as meter:
+    with on_account(book), pytest.raises(type(error)):
+        _fail(error)
+    assert [(call.end, call.input_tokens) for call in book.calls] == [(end, 10)]
+
+
+def _fail(error: Exception) -> None:
+    with metering(Purpose.SCREEN, HAIKU, PRICES) as meter:
         meter.input_tokens = 10
         raise error
-    assert [(call.end, call.input_tokens) for call in book.calls] == [(end, 10)]
 
 
 def test_an_account_ends_with_its_block_and_the_one_around_it_goes_on() -> None:

@@ -11,6 +11,7 @@ from tributary.client.conversation import Result, Send, Steps, Wait
 from tributary.client.errors import BadReply, NotConfigured
 from tributary.client.place import Place, is_loopback
 from tributary.client.replies import Answer, NoAnswer
+from tributary.client.tracing import trace_headers
 from tributary.contract import limits
 
 _CONNECT_S = 10.0
@@ -60,7 +61,7 @@ class BlockingDriver:
                 step.method,
                 step.url,
                 params=dict(step.query),
-                headers=dict(step.headers),
+                headers={**step.headers, **trace_headers()},
                 content=step.body,
                 timeout=timeout,
             ) as reply:

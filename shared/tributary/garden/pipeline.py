@@ -24,7 +24,7 @@ from tributary.garden.stamp import stamp
 from tributary.garden.visit import Keeping, Tools, Visit, survey
 from tributary.learn import Learner
 from tributary.store import Database, statement
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Span, log, traces
 
 Tribe = tuple[UUID, str]
 """Id and name."""
@@ -99,12 +99,13 @@ class Gardener:
         began = time.monotonic()
         reports: list[TribeReport] = []
         failed: str | None = None
-        with log.operation():
+        with log.operation(), traces.span(Span.GARDEN, tribes=len(tribes)) as span:
             for number, tribe in enumerate(tribes):
                 report = self._visited(tribe, dry_run=dry_run, budget=budget.share(len(tribes) - number))
                 reports.append(report)
                 if report.failed == Unavailable.code:  # each of the others would wait for the database as long, and in vain
                     failed = report.failed
+                    span.failed(failed)
                     break
             result = GardenReport(
                 dry_run=dry_run,
@@ -121,7 +122,11 @@ class Gardener:
         began = time.monotonic()
         visit: Visit | None = None
         failed: str | None = None
-        with log.operation(tribe=name), self._tools.ledger.on(tribe_id):
+        with (
+            log.operation(tribe=name),
+            self._tools.ledger.on(tribe_id),
+            traces.span(Span.GARDEN_TRIBE, tribe=tribe_id) as span,
+        ):
             try:
                 now: datetime = self._now()
                 found = survey(self._tools, tribe_id, now)
@@ -137,6 +142,7 @@ class Gardener:
                 self._tend(visit)
             except TributaryError as error:
                 failed = error.code
+                span.failed(failed)
                 log.event(Event.GARDEN_FAILED, level=log.WARNING, error=error, rule=None, code=error.code)
         ms = (time.monotonic() - began) * 1000
         if visit is None:

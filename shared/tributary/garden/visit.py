@@ -17,7 +17,7 @@ from tributary.core.policy import Policy
 from tributary.garden.budget import Budget
 from tributary.learn import Learner
 from tributary.store import Database, check_level, rows, statement
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Span, log, traces
 
 GATE_LESSONS = 200
 """Most lessons that are changed while the gate is held once."""
@@ -143,7 +143,9 @@ class Visit:
         tally = self.tally(rule)
         began = time.monotonic()
         try:
-            yield tally
+            with traces.span(Span.GARDEN_RULE, rule=rule.value) as span:
+                yield tally
+                span.note(done=tally.kinds.total(), left=tally.left)
         except Unavailable as error:
             tally.failed = error.code
             raise

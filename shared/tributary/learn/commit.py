@@ -12,14 +12,21 @@ from tributary.core.outcome import Plan
 from tributary.learn.judging import Bench
 from tributary.learn.proposal import Proposal, Reading, Refused
 from tributary.store import Database, rows, statement
+from tributary.telemetry import Span, traces
 
 
-def commit(database: Database, proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) -> rows.Document | Refused:
-    """Returns the document of the reply, or what changed since the reading."""
-    row = rows.document(database.value(statement("learn", "commit"), {"plan": Jsonb(_document(proposal, reading, bench, plan))}))
+def commit(
+    database: Database, proposal: Proposal, reading: Reading, bench: Bench, plan: Plan
+) -> tuple[rows.Document | Refused, float]:
+    """Returns the document of the reply, or what changed since the reading, and how many ms the gate was waited for."""
+    document = _document(proposal, reading, bench, plan)
+    with traces.span(Span.COMMIT) as span:
+        row = rows.document(database.value(statement("learn", "commit"), {"plan": Jsonb(document)}))
+        waited_ms = float(row["gate_wait_ms"])
+        span.note(committed=row["committed"], gate_wait_ms=waited_ms, changed=row.get("changed"), fresh=row.get("fresh"))
     if row["committed"]:
-        return row
-    return Refused(changed=row["changed"], fresh=row["fresh"])
+        return row, waited_ms
+    return Refused(changed=row["changed"], fresh=row["fresh"]), waited_ms
 
 
 def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) -> dict[str, object]:

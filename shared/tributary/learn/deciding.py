@@ -25,9 +25,9 @@ from tributary.learn.commit import ahead_of, commit
 from tributary.learn.deadline import Deadline
 from tributary.learn.judging import Bench
 from tributary.learn.proposal import Proposal, Reading, Refused, Stored
-from tributary.spaces import Placed, Profiles
+from tributary.spaces import Placed, Profiles, TribeProfile
 from tributary.store import Database, rows
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Span, log, traces
 
 REPLANS = 64
 """Each refusal means that another relevant write did commit, so this is reached under no load that makes progress."""
@@ -71,6 +71,7 @@ class Decider:
         profile = self.profiles.get(principal.tribe_id)
         text = embedded_text(draft)
         screening = finding or self.screened(draft, deadline)
+        placed, ahead = self._embedded(profile, text, deadline, placed=placed)
         return Proposal(
             principal=principal,
             draft=draft,
@@ -82,8 +83,8 @@ class Decider:
             text_hash=text_hash(draft, secret=profile.secret),
             subject_key=subject_key(draft.subject),
             terms=terms_of(text),
-            placed=placed or profile.placed([text], timeout_s=deadline.embedding_s())[0],
-            ahead=self.profiles.ahead(profile, text, timeout_s=deadline.embedding_s()),
+            placed=placed,
+            ahead=ahead,
             screening=screening,
             stored=stored,
             contests=contests,
@@ -92,12 +93,16 @@ class Decider:
     def embed(self, tribe_id: UUID, drafts: Sequence[Draft], deadline: Deadline) -> list[Placed]:
         """Returns the drafts' embeddings where the tribe serves from, in order; raises ModelFailed."""
         texts = [embedded_text(one) for one in drafts]
-        return self.profiles.get(tribe_id).placed(texts, timeout_s=deadline.embedding_s())
+        with traces.span(Span.EMBED, texts=len(texts)):
+            return self.profiles.get(tribe_id).placed(texts, timeout_s=deadline.embedding_s())
 
     def screened(self, draft: Draft, deadline: Deadline) -> ScreenFinding:
         """Returns the screen's finding; a screen that cannot run, for whatever reason, must not let anything through."""
         try:
-            return self.screen.screen(screened_fields(draft), timeout_s=deadline.remaining_s())
+            with traces.span(Span.SCREEN, screen=self.screen.version) as span:
+                finding = self.screen.screen(screened_fields(draft), timeout_s=deadline.remaining_s())
+                span.note(quarantined=finding.quarantined)
+                return finding
         except Exception as error:
             level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
             log.event(Event.SCREEN_UNAVAILABLE, level=level, error=error, screen=self.screen.version)
@@ -109,9 +114,10 @@ class Decider:
         Raises Overloaded, Forbidden, and WrongStanding when the lesson that it is about stands otherwise by now.
         """
         bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
+        gate_wait_ms = 0.0
         for replans in range(REPLANS):
             # all of it anew after a refusal: one event may change what speaks against several candidates. Verdicts are kept
-            reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
+            reading = self._read(proposal)
             if reading is None:
                 proposal = self._moved(proposal, deadline)
                 continue
@@ -120,9 +126,10 @@ class Decider:
             bench.force(_forced(proposal, reading))
             replace(proposal.principal, role=reading.role).require(Role.WRITER)
             plan = _held_back(proposal, reading) or self._plan(proposal, reading, bench, deadline)
-            outcome = commit(self.database, replace(proposal, replans=replans), reading, bench, plan)
+            outcome, waited_ms = commit(self.database, replace(proposal, replans=replans), reading, bench, plan)
+            gate_wait_ms += waited_ms
             if not isinstance(outcome, Refused):
-                _committed(outcome, candidates=len(reading.candidates), replans=replans)
+                _committed(outcome, candidates=len(reading.candidates), replans=replans, gate_wait_ms=gate_wait_ms)
                 return outcome
             log.event(Event.LEARN_REPLANNED, changed=outcome.changed, fresh=outcome.fresh, tick=reading.tick)
         raise Overloaded
@@ -131,20 +138,39 @@ class Decider:
         """Keeps a lesson as pending (or quarantined) without comparing it with anything."""
         plan = _held_back(proposal, _UNREAD) or Plan(outcome=Outcome.PENDING, reason="kept to be judged soon, as was asked")
         bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
+        gate_wait_ms = 0.0
         for _ in range(REPLANS):  # refused only when the tribe began to serve from another space just now
-            outcome = commit(self.database, proposal, _UNREAD, bench, plan)
+            outcome, waited_ms = commit(self.database, proposal, _UNREAD, bench, plan)
+            gate_wait_ms += waited_ms
             if not isinstance(outcome, Refused):
-                _committed(outcome, candidates=0, replans=0)
+                _committed(outcome, candidates=0, replans=0, gate_wait_ms=gate_wait_ms)
                 return outcome
             proposal = self._moved(proposal, Deadline.never())
         raise Overloaded
+
+    def _embedded(
+        self, profile: TribeProfile, text: str, deadline: Deadline, *, placed: Placed | None = None
+    ) -> tuple[Placed, Placed | None]:
+        """Returns a text's embeddings: where the tribe serves from, unless `placed` is it, and where it builds, if it does."""
+        with traces.span(Span.EMBED, texts=1 if placed is None else 0):
+            return (
+                placed or profile.placed([text], timeout_s=deadline.embedding_s())[0],
+                self.profiles.ahead(profile, text, timeout_s=deadline.embedding_s()),
+            )
+
+    def _read(self, proposal: Proposal) -> Reading | None:
+        with traces.span(Span.CANDIDATES) as span:
+            reading = read_candidates(self.database, proposal, exact_limit=self.exact_limit)
+            if reading is not None:
+                span.note(candidates=len(reading.candidates), tick=reading.tick)
+            return reading
 
     def _moved(self, proposal: Proposal, deadline: Deadline) -> Proposal:
         """Returns the proposal embedded where the tribe serves from by now; raises what `propose` raises."""
         self.profiles.forget(proposal.principal.tribe_id)
         profile = self.profiles.get(proposal.principal.tribe_id)
-        placed = profile.placed([embedded_text(proposal.draft)], timeout_s=deadline.embedding_s())[0]
-        return self._ahead(replace(proposal, placed=placed), deadline)
+        placed, ahead = self._embedded(profile, embedded_text(proposal.draft), deadline)
+        return replace(proposal, placed=placed, ahead=ahead)
 
     def _ahead(self, proposal: Proposal, deadline: Deadline) -> Proposal:
         """Returns the proposal embedded in the space that the tribe builds by now, too."""
@@ -202,15 +228,19 @@ def _forced(proposal: Proposal, reading: Reading) -> dict[UUID, VerdictKind]:
     return forced
 
 
-def _committed(document: rows.Document, *, candidates: int, replans: int) -> None:
-    """Tells of a commit, and for which decision the models were called that led to it."""
+def _committed(document: rows.Document, *, candidates: int, replans: int, gate_wait_ms: float) -> None:
+    """Says what a lesson came to, in the log and in the span of its learn, and for which decision models were called."""
     reply = document["reply"]
     account().decided(UUID(reply["decision_id"]))
-    log.event(
-        Event.LEARNED,
-        lesson=show(Prefix.LESSON, UUID(reply["lesson_id"])),
+    lesson = show(Prefix.LESSON, UUID(reply["lesson_id"]))
+    log.event(Event.LEARNED, lesson=lesson, outcome=reply["outcome"], tick=reply["tick"], candidates=candidates, replans=replans)
+    traces.note(
+        lesson=lesson,
         outcome=reply["outcome"],
         tick=reply["tick"],
         candidates=candidates,
         replans=replans,
+        gate_wait_ms=round(gate_wait_ms, 3),
+        decision=None if reply["decision_id"] is None else show(Prefix.DECISION, UUID(reply["decision_id"])),
+        replayed=document["replayed"],
     )

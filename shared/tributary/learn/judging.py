@@ -13,7 +13,7 @@ from tributary.core.outcome import Candidate, Judged
 from tributary.core.ports import Judge, JudgedText
 from tributary.core.reviewing import Case, overruled_case
 from tributary.learn.deadline import Deadline
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Span, log, traces
 
 EQUAL_CONTENT = "equal-content/1"
 """Named in decisions as the judge of a pair whose content hashes are equal."""
@@ -90,7 +90,8 @@ class Bench:
             JudgedText(lesson_id=one.lesson_id, text=one.text, situation=one.situation, subject=one.subject) for one in lessons
         ]
         try:
-            answers = self._judge.judge(self._new, asked, timeout_s=deadline.remaining_s())
+            with traces.span(Span.JUDGE, judge=self._judge.version, pairs=len(asked)):
+                answers = self._judge.judge(self._new, asked, timeout_s=deadline.remaining_s())
         except Exception as error:  # whatever breaks in an adapter, a lesson must not be lost with it
             level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
             log.event(Event.JUDGE_UNAVAILABLE, level=level, error=error, judge=self._judge.version)

@@ -28,7 +28,7 @@ from tributary.learn.proposal import Stored
 from tributary.learn.replies import learned, reinforced
 from tributary.spaces import Placed
 from tributary.store import Database, rows, statement
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Span, log, traces
 
 Attempt = Learned | TributaryError
 """What became of one lesson of a batch."""
@@ -62,8 +62,9 @@ class Learner:
         very same words), ModelFailed (the embedder), Overloaded and Unavailable; in each of these nothing was written.
         """
         deadline = Deadline.after(deadline_s)
-        door = self._admit(principal, draft, idempotency_key)
-        return self._admitted(principal, draft, door, deadline=deadline, wait=wait)
+        with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
+            door = self._admit(principal, draft, idempotency_key)
+            return self._admitted(principal, draft, door, deadline=deadline, wait=wait)
 
     def learn_all(
         self,
@@ -83,7 +84,8 @@ class Learner:
         if not 1 <= len(drafts) <= BATCH_LESSONS:
             raise InvalidRequest("lessons", f"must be 1 to {BATCH_LESSONS} lessons; these are {len(drafts)}")
         check_key(idempotency_key if idempotency_key is None else f"{idempotency_key}#{len(drafts) - 1}")
-        attempts = list(self._attempts(principal, drafts, idempotency_key, Deadline.after(deadline_s), wait))
+        with traces.span(Span.LEARN_BATCH, tribe=principal.tribe_id, agent=principal.name, lessons=len(drafts)):
+            attempts = list(self._attempts(principal, drafts, idempotency_key, Deadline.after(deadline_s), wait))
         if isinstance(first := attempts[0], Unavailable):
             raise first  # nothing was written
         return attempts
@@ -115,10 +117,11 @@ class Learner:
             return learned(admitted.replay)
         if not known.believed:
             raise WrongStanding(f"the lesson is {known.status}; only a believed lesson can be contested")
-        proposal = self.decider.propose(
-            principal, draft, key=admitted.key, digest=admitted.digest, contests=lesson_id, deadline=deadline
-        )
-        return learned(self.decider.decide(proposal, deadline))
+        with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
+            proposal = self.decider.propose(
+                principal, draft, key=admitted.key, digest=admitted.digest, contests=lesson_id, deadline=deadline
+            )
+            return learned(self.decider.decide(proposal, deadline))
 
     def reinforce(
         self,
@@ -173,17 +176,18 @@ class Learner:
         curator decides is not screened again. For the rooms above: curation and gardening.
         """
         deadline = Deadline.after(deadline_s)
-        proposal = self.decider.propose(
-            author,
-            draft_of(lesson),
-            key=key,
-            digest=digest,
-            lesson_id=lesson.lesson_id,
-            stored=stored,
-            finding=finding or (RELEASED if stored.actor is not None else None),
-            deadline=deadline,
-        )
-        return self.decider.decide(proposal, deadline)
+        with traces.span(Span.RECONSIDER, tribe=author.tribe_id, agent=author.name):
+            proposal = self.decider.propose(
+                author,
+                draft_of(lesson),
+                key=key,
+                digest=digest,
+                lesson_id=lesson.lesson_id,
+                stored=stored,
+                finding=finding or (RELEASED if stored.actor is not None else None),
+                deadline=deadline,
+            )
+            return self.decider.decide(proposal, deadline)
 
     def index_of(self, author: Principal, lesson: Lesson) -> dict[str, object]:
         """Returns what a held back lesson is found by (vector and terms), for the schema's functions."""
@@ -225,6 +229,7 @@ class Learner:
         admitted = door.admitted
         if admitted.replay is not None:
             log.event(Event.LEARN_REPLAYED)
+            traces.note(replayed=True)
             return learned(admitted.replay)
         proposal = self.decider.propose(
             principal, draft, key=admitted.key, digest=admitted.digest, placed=placed, deadline=deadline
@@ -245,7 +250,9 @@ class Learner:
                 yield gone or cast(TributaryError, door)
                 continue
             try:
-                yield self._admitted(principal, draft, door, deadline=deadline, wait=wait, placed=placed.get(number))
+                with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
+                    attempt = self._admitted(principal, draft, door, deadline=deadline, wait=wait, placed=placed.get(number))
+                yield attempt
             except Unavailable as error:  # each of the others would wait for the database as long, and in vain
                 gone = error
                 yield error

@@ -12,6 +12,7 @@ from tributary.core.clock import utc_now
 from tributary.core.errors import ModelMalformed, ModelRefused, ModelThrottled, ModelTimedOut
 from tributary.core.spending import CallEnd, ModelCall, Purpose, account
 from tributary.models.prices import Prices
+from tributary.telemetry import Span, traces
 
 _ENDS = {
     ModelRefused: CallEnd.REFUSED,
@@ -19,6 +20,9 @@ _ENDS = {
     ModelTimedOut: CallEnd.TIMED_OUT,
     ModelThrottled: CallEnd.THROTTLED,
 }
+
+_PROVIDERS = {"bedrock": "aws.bedrock", "claude": "anthropic"}
+"""What OpenTelemetry calls a provider, where that is another name than ours."""
 
 
 @dataclass(kw_only=True)
@@ -33,6 +37,18 @@ class Meter:
 @contextmanager
 def metering(purpose: Purpose, model: str, prices: Prices) -> Iterator[Meter]:
     """Times the block, which notes on the meter what the provider says, and charges it whether it answers or raises."""
+    provider, _, named = model.partition(":")
+    with (
+        traces.span(
+            Span.MODEL_CALL, purpose=purpose.value, provider=_PROVIDERS.get(provider, provider), model=named or model
+        ) as span,
+        _charging(purpose, model, prices, span) as meter,
+    ):
+        yield meter
+
+
+@contextmanager
+def _charging(purpose: Purpose, model: str, prices: Prices, span: traces.Recording) -> Iterator[Meter]:
     meter = Meter()
     at = utc_now()
     began = time.monotonic()
@@ -47,6 +63,12 @@ def metering(purpose: Purpose, model: str, prices: Prices) -> Iterator[Meter]:
         cost = meter.cost_usd
         if cost is None:
             cost = prices.of(model, input_tokens=meter.input_tokens, output_tokens=meter.output_tokens)
+        span.note(
+            end=end.value,
+            input_tokens=meter.input_tokens,
+            output_tokens=meter.output_tokens,
+            cost_usd=None if cost is None else float(cost),
+        )
         account().charge(
             ModelCall(
                 purpose=purpose,

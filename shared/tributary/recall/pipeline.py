@@ -21,7 +21,7 @@ from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.spaces import EXACT_LIMIT, Profiles, TribeProfile, as_text
 from tributary.store import Reading
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Span, log, traces
 
 LARGEST_POOL = 5000
 WIDER = 10
@@ -67,25 +67,26 @@ class Recaller:
         reached, coverage is `partial` with the cause `replica_behind`. Raises InvalidRequest (a tick or instant yet to come
         included) and Unavailable.
         """
-        principal.require(Role.READER)
-        question.check()
-        known = self.profiles.get(principal.tribe_id)
-        try:
-            return self._recalled(principal, question, known, moved=False)
-        except _Moved as moved:
-            self.profiles.forget(principal.tribe_id)
+        with traces.span(Span.RECALL, tribe=principal.tribe_id, agent=principal.name):
+            principal.require(Role.READER)
+            question.check()
+            known = self.profiles.get(principal.tribe_id)
             try:
-                known = self.profiles.get(principal.tribe_id)
-            except BadSetting:
-                if not moved.by_replica:  # it has not heard of a switch yet, and the writer, who has, is away
-                    raise
-            return self._recalled(principal, question, known, moved=True)
+                return self._recalled(principal, question, known, moved=False)
+            except _Moved as moved:
+                self.profiles.forget(principal.tribe_id)
+                try:
+                    known = self.profiles.get(principal.tribe_id)
+                except BadSetting:
+                    if not moved.by_replica:  # it has not heard of a switch yet, and the writer, who has, is away
+                        raise
+                return self._recalled(principal, question, known, moved=True)
 
     def _recalled(self, principal: Principal, question: Question, profile: TribeProfile, *, moved: bool) -> Recalled:
         """Answers from the space that the tribe is known to serve from; raises _Moved when it has `moved` on since."""
         watch = Stopwatch()
         space = profile.embedder.space
-        with watch.stage("embed"):
+        with watch.stage("embed"), traces.span(Span.RECALL_EMBED):
             embedding = self._embed(principal, profile.embedder, question)
         asked = Asked.of(
             principal.tribe_id,
@@ -105,7 +106,7 @@ class Recaller:
             again = self.answer(replace(asked, exact_limit=EVERYTHING), floor=floor, watch=watch)
             outcome = replace(again, paths=(SearchPath.VECTOR_HNSW, *again.paths))
         found, ranked = outcome.found, outcome.ranking.ranked
-        with watch.stage("database"):
+        with watch.stage("database"), traces.span(Span.RECALL_DATABASE):
             if ranked:
                 open_questions = 0
                 lessons = whole_lessons(found, [one.found.lesson.lesson_id for one in ranked])
@@ -114,16 +115,9 @@ class Recaller:
             else:
                 open_questions = undecided(found, nearer=1 - (floor - WEAK_MARGIN))
                 lessons = {}
-        receipt = self._receipt(principal, question, outcome, watch, space=space, undecided=open_questions)
-        log.event(
-            Event.RECALLED,
-            receipt=show(Prefix.RECEIPT, receipt.receipt_id),
-            tick=found.tick,
-            hits=len(receipt.hits),
-            coverage=receipt.coverage.value,
-            path=None if found.path is None else found.path.value,
-            database_ms=watch.ms["database"],
-        )
+        with traces.span(Span.RECALL_RECEIPT):
+            receipt = self._receipt(principal, question, outcome, watch, space=space, undecided=open_questions)
+        _tell(receipt, found, database_ms=watch.ms["database"])
         return Recalled(hits=tuple(_hit(one, lessons) for one in ranked), receipt=receipt)
 
     def _embed(self, principal: Principal, embedder: Embedder, question: Question) -> str | None:
@@ -141,9 +135,9 @@ class Recaller:
         """Searches and ranks, with a wider pool as long as rules that exclude what is near leave places empty."""
         watch = watch or Stopwatch()
         while True:
-            with watch.stage("database"):
+            with watch.stage("database"), traces.span(Span.RECALL_DATABASE):
                 found = search(self.database, asked)
-            with watch.stage("score"):
+            with watch.stage("score"), traces.span(Span.RECALL_SCORE):
                 ranking = rank_pool(found, floor=floor)
             if not starved(found, ranking) or asked.pool == LARGEST_POOL:
                 return Outcome(found=found, ranking=ranking, paths=() if found.path is None else (found.path,))
@@ -207,6 +201,14 @@ def starved(found: Search, ranking: Ranking) -> bool:
     """
     took_places = any(ranking.excluded[rule] for rule in OVERTAKING)
     return took_places and len(ranking.ranked) < found.asked.question.limit and found.considered > len(found.pool)
+
+
+def _tell(receipt: Receipt, found: Search, *, database_ms: float) -> None:
+    """Says how a question was answered, in the log and in the span of its recall."""
+    shown, hits, coverage = show(Prefix.RECEIPT, receipt.receipt_id), len(receipt.hits), receipt.coverage.value
+    path = None if found.path is None else found.path.value
+    log.event(Event.RECALLED, receipt=shown, tick=found.tick, hits=hits, coverage=coverage, path=path, database_ms=database_ms)
+    traces.note(receipt=shown, tick=found.tick, hits=hits, coverage=coverage, path=path)
 
 
 def query_digest(query: str) -> str:

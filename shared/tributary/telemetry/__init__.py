@@ -1,6 +1,7 @@
-"""Logs, and later metrics and traces: what the product tells of itself."""
+"""Logs and traces: what the product tells of itself."""
 
-from tributary.telemetry import log
+from tributary.telemetry import log, traces
 from tributary.telemetry.events import Event
+from tributary.telemetry.spans import Attribute, Span
 
-__all__ = ["Event", "log"]
+__all__ = ["Attribute", "Event", "Span", "log", "traces"]

@@ -33,3 +33,4 @@ class Event(StrEnum):
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"
+    TRACES_LOST = "traces.lost"

@@ -1,8 +1,8 @@
 """Structured logs: one event a line, on standard error or in a file, as text or JSON.
 
 The library only emits; it never configures logging. Entry points call `configure`. Lines made inside `operation` carry its
-id, agent and tribe. Fields hold ids, counts, codes and milliseconds: never the text of a lesson or query, a token or a key.
-Tracebacks have places and types only, since messages may quote any of these.
+id, agent and tribe, and inside a span the ids of that and of its trace. Fields hold ids, counts, codes and milliseconds: never
+the text of a lesson or query, a token or a key. Tracebacks have places and types only, since messages may quote any of these.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from uuid import UUID
 
 from tributary.core.ids import new_id
 from tributary.telemetry.events import Event
+from tributary.telemetry.trace_ids import trace_ids
 
 Field = str | int | float | bool | None | UUID
 
@@ -54,7 +55,7 @@ def event(name: Event, *, level: int = logging.INFO, error: BaseException | None
     """Logs one event of the catalogue. `error` adds the type of an exception and, at ERROR, the places that it came by."""
     if not _logger.isEnabledFor(level):
         return
-    carried: dict[str, Field] = {**_context.get(), **fields}
+    carried: dict[str, Field] = {**_context.get(), **trace_ids(), **fields}
     if error is not None:
         carried["error"] = type(error).__name__
     places = "".join(trace_places(error)) if error is not None and level >= logging.ERROR else None

@@ -62,7 +62,7 @@ class _Real:
     def load_settings(self, serving: bool) -> Settings:
         from tributary.contract.home import home
         from tributary.service import load_settings
-        from tributary.telemetry import log
+        from tributary.telemetry import log, traces
 
         # One rule for where the home is, the clients' too, which also expands '~'.
         folder = home(self.environment)
@@ -70,6 +70,7 @@ class _Real:
         quiet = not serving and "TRIBUTARY_LOG_LEVEL" not in self.environment
         level = "WARNING" if quiet else settings.log_level
         log.configure(form=settings.log_format, level=level, file=settings.log_file)
+        traces.configure(settings.traces, url=settings.traces_url)
         return settings
 
     def open_operator(self, settings: Settings) -> AbstractContextManager[OperatorFace]:

@@ -31,7 +31,7 @@ from tributary.edges.lambda_http.problems import Refused, code_of, problem_reply
 from tributary.edges.lambda_http.reply import HttpReply, Measure, headers_of
 from tributary.edges.lambda_http.routing import find, methods_of, powertools_rule
 from tributary.telemetry import Event as LogEvent
-from tributary.telemetry import log
+from tributary.telemetry import Span, log, traces
 
 MARGIN_S = 1.0
 """Kept back of the time that is left, for writing the reply."""
@@ -88,7 +88,11 @@ class App:
         identity = _attempt(lambda: identify(resolver.event, route, self._memory) if route else None)
         who = identity if isinstance(identity, Principal) else None
         about = {"agent": who.name, "tribe": str(who.tribe_id)} if who else {}
-        with log.operation(**about) as operation_id:
+        with (
+            traces.continued(resolver.event.get("headers") or {}),
+            log.operation(**about) as operation_id,
+            traces.span(Span.REQUEST, method=resolver.method, route=route.path if route else None, **about) as span,
+        ):
             code = None
             try:
                 reply = self._reply(resolver, route, path, identity)
@@ -96,6 +100,9 @@ class App:
                 code = code_of(error)
                 reply = problem_reply(error, operation=operation_id)
                 self._record(error, name, who)
+                if reply.status >= 500:
+                    span.failed(code)
+            span.note(status=reply.status)
             took_ms = round((time.perf_counter() - began) * 1000, 1)
             outcome = LogEvent.REQUEST_REFUSED if code else LogEvent.REQUEST_SERVED
             log.event(outcome, route=name, status=reply.status, code=code, ms=took_ms)

@@ -6,14 +6,16 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tributary.core.errors import TributaryError
 from tributary.edges.lambda_http.port import Context, Event, Handler, MemoryFace
-from tributary.telemetry import log
+from tributary.telemetry import log, traces
 
 if TYPE_CHECKING:
     from tributary.edges.lambda_http.app import App
-    from tributary.service import Memory
+    from tributary.service import Memory, Settings
 
 Made = TypeVar("Made")
 HAND_OVER_S = 15.0
@@ -41,14 +43,18 @@ def handler_for(function: str) -> Handler:
 
     def open_app() -> App:
         _configure_log()
+        _configure_traces()
         return App(function, once(open_counting), meter=meter_for(function, os.environ))
 
     app = once(open_app)
 
     def handler(event: Event, context: Context) -> dict[str, Any]:
-        reply = app()(event, context)
-        hand_over(books, context)
-        return reply
+        try:
+            reply = app()(event, context)
+            hand_over(books, context)
+            return reply
+        finally:
+            flush_traces(context)
 
     return handler
 
@@ -58,6 +64,11 @@ def hand_over(books: Sequence[Counting], context: Context) -> None:
     if context.get_remaining_time_in_millis() >= HAND_OVER_S * 1000:
         for book in books:
             book.flush_when_due()
+
+
+def flush_traces(context: Context) -> None:
+    """Sends the spans of an invocation, for a short while: after it, Lambda freezes the process."""
+    traces.flush(min(traces.FLUSH_S, context.get_remaining_time_in_millis() / 2000))
 
 
 def authorizer_handler() -> Handler:
@@ -97,7 +108,10 @@ def gardener_handler() -> Handler:
 
     def handler(_event: Event, context: Context) -> dict[str, Any]:
         configure()
-        return tended(memory().gardener, context, meter=meter_for("gardener", os.environ))
+        try:
+            return tended(memory().gardener, context, meter=meter_for("gardener", os.environ))
+        finally:
+            flush_traces(context)
 
     return handler
 
@@ -126,9 +140,24 @@ def _open_memory() -> MemoryFace:
 
 
 def _open_whole_memory() -> Memory:
-    from tributary.service import load_settings, open_memory
+    from tributary.service import open_memory
 
-    return open_memory(load_settings())
+    return open_memory(_traced_settings())
+
+
+def _traced_settings() -> Settings:
+    from tributary.service import load_settings
+
+    settings = load_settings()
+    traces.configure(settings.traces, url=settings.traces_url)
+    return settings
+
+
+def _configure_traces() -> None:
+    # Before the first request's span begins. What is wrong with the settings is told when the memory is opened with them.
+    if os.environ.get("TRIBUTARY_TRACES"):
+        with suppress(TributaryError):
+            _traced_settings()
 
 
 def _configure_log() -> None:

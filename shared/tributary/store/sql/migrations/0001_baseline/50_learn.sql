@@ -254,7 +254,7 @@ $$;
 --   stands              the status that the stored lesson must still have; absent when it is new
 --   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
 -- Returns {committed: true, reply, lesson} or, having written nothing and spent no tick, {committed: false, changed, fresh}: then
--- everything is to be read again.
+-- everything is to be read again. Either also says for how many ms the gate was waited for; that is of this call alone, and not kept.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
@@ -264,7 +264,10 @@ DECLARE
     tribe uuid := p ->> 'tribe_id';
     agent uuid := p ->> 'agent_id';
     actor uuid := p ->> 'actor_id';
+    began timestamptz := clock_timestamp();
     opened tributary.tribe := gate_v1(tribe);
+    waited jsonb := jsonb_build_object(
+        'gate_wait_ms', greatest(0, round(1000 * extract(epoch FROM clock_timestamp() - began), 3)));
     replay jsonb := replay_v1(tribe, actor, p ->> 'key', decode(p ->> 'request_digest', 'hex'));
     role text := p ->> 'role';
     serving boolean := EXISTS (SELECT FROM tribe_space s WHERE s.tribe_id = tribe AND s.space_id = (p ->> 'space_id')::integer
@@ -276,7 +279,7 @@ DECLARE
     fresh bigint := 0;
 BEGIN
     IF replay IS NOT NULL THEN
-        RETURN replay;
+        RETURN replay || waited;
     END IF;
     IF p ->> 'needs' IS NOT NULL THEN
         role := require_role_v1(tribe, actor, p ->> 'needs');
@@ -290,8 +293,8 @@ BEGIN
     END IF;
     IF NOT serving OR NOT unconditional AND (
            changed + fresh > 0 OR role <> p ->> 'role' OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
-        RETURN jsonb_build_object('committed', false, 'changed', changed, 'fresh', fresh);
+        RETURN jsonb_build_object('committed', false, 'changed', changed, 'fresh', fresh) || waited;
     END IF;
-    RETURN learn_apply_v1(p || jsonb_build_object('role', role), opened.clock, opened.clock_at);
+    RETURN learn_apply_v1(p || jsonb_build_object('role', role), opened.clock, opened.clock_at) || waited;
 END
 $$;
