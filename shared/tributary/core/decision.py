@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
+from tributary.core.errors import ModelMalformed, ModelRefused, ModelTimedOut
 from tributary.core.lesson import Lesson
 
 
@@ -14,6 +15,29 @@ class VerdictKind(StrEnum):
     CONFLICTS = "conflicts"
     UNRELATED = "unrelated"
     UNSURE = "unsure"
+
+
+class NoAnswer(StrEnum):
+    """Why a judge gave no answer about a pair. The pair stays `unsure`, and the gardener asks about it again.
+
+    Nothing else counts as no answer; `no_answer_v1` in the schema holds the same codes.
+    """
+
+    UNAVAILABLE = "judge_unavailable"
+    TIMED_OUT = "judge_timed_out"
+    REFUSED = "judge_refused"
+    MALFORMED = "judge_malformed"
+
+    @classmethod
+    def of(cls, error: BaseException) -> NoAnswer:
+        """Returns the cause that a failure of a judge is recorded by."""
+        kinds = {ModelTimedOut: cls.TIMED_OUT, ModelRefused: cls.REFUSED, ModelMalformed: cls.MALFORMED}
+        return next((cause for kind, cause in kinds.items() if isinstance(error, kind)), cls.UNAVAILABLE)
+
+    @property
+    def replied(self) -> bool:
+        """Tells whether the model did reply, if with nothing of use: it may well do so again, and is not asked for ever."""
+        return self in (NoAnswer.REFUSED, NoAnswer.MALFORMED)
 
 
 class Outcome(StrEnum):
@@ -37,9 +61,18 @@ class Verdict:
     """Name and version of the judge, as recorded in the decision."""
     reason: str
     cause: str | None = None
-    """A code when the judge gave no real answer, such as `judge_unavailable`."""
+    """A code when the judge gave no real answer: one of `NoAnswer`."""
     first: Verdict | None = None
     """What the cheap tier had said, where the strong one was asked as well."""
+
+    @property
+    def no_answer(self) -> NoAnswer | None:
+        """Returns why this is no answer, None when it is one."""
+        return NoAnswer(self.cause) if self.cause in set(NoAnswer) else None
+
+
+SCREEN_UNAVAILABLE = "screen_unavailable"
+"""The reason of a lesson that is held back because no screen could say anything; the gardener has it screened again."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Rule 3: pairs of believed lessons about which no judge could be reached are judged."""
+"""Rule 3: pairs of believed lessons about which the judge gave no answer are judged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from tributary.core.agent import Principal
 from tributary.core.confidence import lapsed
+from tributary.core.decision import NoAnswer
 from tributary.core.ids import new_id
 from tributary.core.lesson import Lesson
 from tributary.core.outcome import Candidate, Judged
@@ -20,8 +21,9 @@ from tributary.learn import Bench, Deadline, draft_of
 from tributary.spaces import MISSES
 from tributary.store import rows, statement
 
-NO_JUDGE = "judge_unavailable"
 CHANGED = "changed_meanwhile"
+USELESS_REPLIES = 5
+"""How often a judge may refuse, or answer what nobody can use, before its pairs are left to the curators: each try costs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +40,13 @@ class _Open:
 
 
 def rejudge(visit: Visit, tally: Tally) -> None:
-    """Asks about the open pairs of one decision after the other. A missing answer changes nothing, however often it is."""
+    """Asks about the open pairs of one decision after the other. A judge that is away changes nothing, however often it is."""
     after: UUID | None = None
     waiting = visit.survey.unjudged
     missed = 0
     while waiting > 0:
         if visit.budget.spent or missed >= MISSES:
-            tally.leave(waiting, NO_JUDGE if missed >= MISSES else None)
+            tally.leave(waiting, NoAnswer.UNAVAILABLE if missed >= MISSES else None)
             return
         row = visit.tools.database.value(statement("garden", "unjudged"), {"tribe_id": visit.tribe_id, "after": after})
         if row is None:
@@ -69,7 +71,7 @@ def _read(visit: Visit, row: rows.Document) -> _Open:
 
 
 def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
-    """Asks about one decision's pairs and applies what is answered; tells whether any was, None when nothing was asked."""
+    """Asks about one decision's pairs and applies the answers; tells whether the judge replied, None when it was not asked."""
     if lapsed(left_open.lesson, at=visit.now):
         return None  # time ends it, in this very run
     asked = {one.lesson.lesson_id: one for one in left_open.candidates if not lapsed(one.lesson, at=visit.now)}
@@ -80,13 +82,13 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
         content_hash=left_open.lesson.content_hash,
     )
     judged = bench.judge_all(asked, Deadline.after(visit.budget.remaining_s())) or ()
-    answered = [one for one in judged if one.verdict.cause is None]
+    answered = [one for one in judged if one.verdict.no_answer is None]
+    causes = [cause for one in judged if (cause := one.verdict.no_answer)]
     if asked and not answered:
-        tally.leave(1, NO_JUDGE)
-        return False
+        return _unanswered(visit, tally, left_open, causes)
     complete = len(answered) == len(left_open.candidates)
     if not complete:
-        tally.leave(1, NO_JUDGE if len(answered) < len(asked) else None)
+        tally.leave(1, min(causes) if causes else None)
     open_with = frozenset(UUID(other) for other, dispute in left_open.challenges.items() if dispute is not None)
     answer = second_answer(
         draft_of(left_open.lesson), left_open.writer, left_open.policy, answered, open_with=open_with, at=visit.now
@@ -100,6 +102,17 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
     elif complete:
         tally.did("closed")
     return True if asked else None
+
+
+def _unanswered(visit: Visit, tally: Tally, left_open: _Open, causes: Sequence[NoAnswer]) -> bool:
+    """Leaves the decision open, or to the curators after too many replies of no use; tells whether there was a reply."""
+    replied = any(cause.replied for cause in causes)
+    parameters = {"tribe_id": visit.tribe_id, "decision_id": left_open.decision_id, "most": USELESS_REPLIES}
+    if replied and not visit.dry_run and visit.tools.database.value(statement("garden", "useless"), parameters) is False:
+        tally.did("given_up")
+    else:
+        tally.leave(1, min(causes, default=NoAnswer.UNAVAILABLE))
+    return replied
 
 
 def _applied(

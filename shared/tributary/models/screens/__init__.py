@@ -1,5 +1,8 @@
 """Screens: what keeps text out that would hijack a later reader."""
 
+from tributary.models.screens.asked import AskedScreen
+from tributary.models.screens.jev import JevScreen
+from tributary.models.screens.layered import LayeredScreen
 from tributary.models.screens.local import LocalScreen
 
-__all__ = ["LocalScreen"]
+__all__ = ["AskedScreen", "JevScreen", "LayeredScreen", "LocalScreen"]
