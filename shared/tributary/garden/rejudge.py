@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from tributary.core.agent import Principal
 from tributary.core.confidence import lapsed
-from tributary.core.decision import BUDGET_SPENT, JUDGE_UNAVAILABLE
+from tributary.core.decision import NoAnswer
 from tributary.core.ids import new_id
 from tributary.core.lesson import Lesson
 from tributary.core.outcome import Candidate, Judged
@@ -23,6 +23,8 @@ from tributary.spaces import MISSES
 from tributary.store import rows, statement
 
 CHANGED = "changed_meanwhile"
+USELESS_REPLIES = 5
+"""How often a judge may refuse, or answer what nobody can use, before its pairs are left to the curators: each try costs."""
 PUT_OFF = "asked again: it waits for the strong judge until there is budget"
 
 
@@ -45,7 +47,7 @@ class _Open:
 
 
 def rejudge(visit: Visit, tally: Tally) -> None:
-    """Asks about the open pairs of one decision after the other. A missing answer changes nothing, however often it is.
+    """Asks about the open pairs of one decision after the other. A judge that is away changes nothing, however often it is.
 
     While the budget of the day is spent, the pairs that wait for it are not even read.
     """
@@ -54,7 +56,7 @@ def rejudge(visit: Visit, tally: Tally) -> None:
     missed = 0
     while waiting > 0:
         if visit.budget.spent or missed >= MISSES:
-            tally.leave(waiting, JUDGE_UNAVAILABLE if missed >= MISSES else None)
+            tally.leave(waiting, NoAnswer.UNAVAILABLE if missed >= MISSES else None)
             return
         spend = account().may_spend()
         row = visit.tools.database.value(
@@ -62,7 +64,7 @@ def rejudge(visit: Visit, tally: Tally) -> None:
         )
         if row is None:
             if not spend:
-                tally.leave(waiting, BUDGET_SPENT)
+                tally.leave(waiting, NoAnswer.BUDGET_SPENT)
             return
         left_open = _read(visit, rows.document(row))
         missed = missed + 1 if _asked(visit, tally, left_open) is False else 0
@@ -87,7 +89,7 @@ def _read(visit: Visit, row: rows.Document) -> _Open:
 
 
 def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
-    """Asks about one decision's pairs and applies what is answered; tells whether any was, None when nothing was asked."""
+    """Asks about one decision's pairs and applies what is answered; tells whether it replied, None when not asked."""
     if lapsed(left_open.lesson, at=visit.now):
         return None  # time ends it, in this very run
     asked = {one.lesson.lesson_id: one for one in left_open.candidates if not lapsed(one.lesson, at=visit.now)}
@@ -99,13 +101,13 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
     )
     judged = bench.judge_all(asked, Deadline.after(visit.budget.remaining_s())) or ()
     answered = [one for one in judged if one.verdict.answered]
-    put_off = [one for one in judged if one.verdict.cause == BUDGET_SPENT]
-    news = [one for one in put_off if left_open.causes.get(str(one.candidate.lesson.lesson_id)) != BUDGET_SPENT]
+    put_off = [one for one in judged if one.verdict.no_answer is NoAnswer.BUDGET_SPENT]
+    news = [one for one in put_off if left_open.causes.get(str(one.candidate.lesson.lesson_id)) != NoAnswer.BUDGET_SPENT]
+    if asked and not answered and not news:
+        return _unanswered(visit, tally, left_open, judged)
     complete = len(answered) == left_open.pairs
     if not complete:
         tally.leave(1, _why_not(asked, judged))
-    if asked and not answered and not news:
-        return None if put_off else False
     open_with = frozenset(UUID(other) for other, dispute in left_open.challenges.items() if dispute is not None)
     answer = second_answer(
         draft_of(left_open.lesson), left_open.writer, left_open.policy, answered, open_with=open_with, at=visit.now
@@ -123,10 +125,24 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
     return True if answered else None
 
 
+def _unanswered(visit: Visit, tally: Tally, left_open: _Open, judged: Sequence[Judged]) -> bool | None:
+    """Leaves the decision open, or to the curators after too many replies of no use; tells what `_asked` does."""
+    causes = [cause for one in judged if (cause := one.verdict.no_answer)]
+    replied = any(cause.replied for cause in causes)
+    parameters = {"tribe_id": visit.tribe_id, "decision_id": left_open.decision_id, "most": USELESS_REPLIES}
+    if replied and not visit.dry_run and visit.tools.database.value(statement("garden", "useless"), parameters) is False:
+        tally.did("given_up")
+    else:
+        tally.leave(1, min(causes, default=NoAnswer.UNAVAILABLE))
+    if replied:
+        return True
+    return None if NoAnswer.BUDGET_SPENT in causes else False
+
+
 def _why_not(asked: Mapping[UUID, Candidate], judged: Sequence[Judged]) -> str | None:
     """Returns why not every pair was answered; None when only pairs are left that time ends in this very run."""
     if asked and not judged:
-        return JUDGE_UNAVAILABLE
+        return NoAnswer.UNAVAILABLE
     return next((one.verdict.cause for one in judged if not one.verdict.answered), None)
 
 

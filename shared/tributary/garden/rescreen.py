@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tributary.access import SERVER_KEY, request_digest
 from tributary.core.agent import Principal
-from tributary.core.decision import Outcome
+from tributary.core.decision import SCREEN_UNAVAILABLE, Outcome
 from tributary.core.errors import TributaryError, Unavailable, WrongStanding
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Status
@@ -19,7 +19,6 @@ from tributary.store import rows, statement
 from tributary.telemetry import Event, log
 
 PAGE = 20
-NO_SCREEN = "screen_unavailable"
 
 
 def rescreen(visit: Visit, tally: Tally) -> None:
@@ -30,7 +29,7 @@ def rescreen(visit: Visit, tally: Tally) -> None:
     while waiting > 0 and (page := _page(visit, after)):
         for held in page:
             if visit.budget.spent or missed >= MISSES:
-                tally.leave(waiting, NO_SCREEN if missed >= MISSES else None)
+                tally.leave(waiting, SCREEN_UNAVAILABLE if missed >= MISSES else None)
                 return
             try:
                 kind = _screened(visit, held)
@@ -46,7 +45,7 @@ def rescreen(visit: Visit, tally: Tally) -> None:
             else:
                 missed = missed + 1 if kind is None else 0
                 if kind is None:
-                    tally.leave(1, NO_SCREEN)
+                    tally.leave(1, SCREEN_UNAVAILABLE)
             account().decided(None)  # what led to no decision is none of the next one's
             if kind:
                 tally.did(kind)
@@ -64,7 +63,7 @@ def _screened(visit: Visit, held: rows.Document) -> str | None:
     learner = visit.tools.learner
     lesson = rows.lesson(held["lesson"])
     finding = learner.decider.screened(draft_of(lesson), Deadline.after(visit.budget.remaining_s()))
-    if NO_SCREEN in finding.reasons:
+    if SCREEN_UNAVAILABLE in finding.reasons:
         return None
     if visit.dry_run:
         return "caught" if finding.quarantined else "released"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from tributary.core.decision import BUDGET_SPENT, JUDGE_UNAVAILABLE, Verdict, VerdictKind, cause_of
+from tributary.core.decision import NoAnswer, Verdict, VerdictKind
 from tributary.core.errors import BadSetting, ModelFailed, ModelTimedOut
 from tributary.core.ports import Judge, JudgedText
 from tributary.core.spending import account
@@ -55,23 +55,23 @@ class TieredJudge:
         elif doubtful:
             # what the cheap one was away for is its own still, and asked about again however the budget stands
             waiting = [one.lesson_id for one in doubtful if settled[one.lesson_id].answered]
-            settled |= {key: replace(_no_answer(key, self._strong, BUDGET_SPENT), first=settled[key]) for key in waiting}
+            settled |= {key: replace(_no_answer(key, self._strong, NoAnswer.BUDGET_SPENT), first=settled[key]) for key in waiting}
         return [settled[one.lesson_id] for one in candidates]
 
     def _first(self, new: JudgedText, candidates: Sequence[JudgedText], timeout_s: float | None) -> dict[UUID, Verdict]:
-        cause = JUDGE_UNAVAILABLE
+        cause = NoAnswer.UNAVAILABLE
         found: Mapping[UUID, Verdict] = {}
         try:
             found = _asked(self._cheap, new, candidates, None if timeout_s is None else timeout_s * CHEAP_SHARE)
         except Exception as error:
             _log(self._cheap, error)
-            cause = cause_of(error)
+            cause = NoAnswer.of(error)
         return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._cheap, cause) for one in candidates}
 
     def _second(
         self, new: JudgedText, doubtful: Sequence[JudgedText], remaining_s: float | None, *, must_answer: bool
     ) -> dict[UUID, Verdict]:
-        cause = JUDGE_UNAVAILABLE
+        cause = NoAnswer.UNAVAILABLE
         found: Mapping[UUID, Verdict] = {}
         try:
             found = _asked(self._strong, new, doubtful, remaining_s)
@@ -79,7 +79,7 @@ class TieredJudge:
             _log(self._strong, error)
             if must_answer:
                 raise ModelFailed("neither judge gave an answer") from error
-            cause = cause_of(error)
+            cause = NoAnswer.of(error)
         return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._strong, cause) for one in doubtful}
 
     def _doubts(self, first: Verdict) -> bool:

@@ -15,6 +15,10 @@ SELECT tributary.garden_unscreened_v1(%(tribe_id)s, %(after)s, %(limit)s)
 -- The next decision that a judge left open, with the pairs to ask about.
 SELECT tributary.garden_unjudged_v1(%(tribe_id)s, %(after)s, %(spend)s)
 
+-- name: useless
+-- Counts that the judge replied with nothing of use about a decision's pairs; tells whether it is asked again.
+SELECT tributary.garden_useless_v1(%(tribe_id)s, %(decision_id)s, %(most)s)
+
 -- name: rejudge
 -- Applies what a judge answered in the end, under the gate.
 SELECT tributary.garden_rejudge_v1(%(answers)s)

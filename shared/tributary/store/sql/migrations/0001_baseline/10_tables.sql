@@ -310,6 +310,7 @@ CREATE TABLE tributary.decision (
     outcome      text NOT NULL,
     reason       text NOT NULL,
     unjudged     boolean NOT NULL DEFAULT false, -- a model was missing: the gardener asks again
+    useless      integer NOT NULL DEFAULT 0,     -- how often the judge was asked again, and replied with nothing of use
     receipts     jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(receipts) = 'array'), -- that its writer cited: ids and ticks, no text
     PRIMARY KEY (tribe_id, decision_id),
     FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson

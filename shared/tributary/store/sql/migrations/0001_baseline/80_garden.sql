@@ -101,11 +101,11 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
         FROM decision d
         CROSS JOIN LATERAL jsonb_array_elements(d.verdicts) AS v
         JOIN lesson o ON o.tribe_id = p_tribe AND o.lesson_id = (v ->> 'lesson_id')::uuid AND o.believed
-        WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision AND v ->> 'cause' IS NOT NULL
+        WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision AND no_answer_v1(v)
           AND NOT EXISTS (
               SELECT FROM decision later CROSS JOIN LATERAL jsonb_array_elements(later.verdicts) AS a
               WHERE later.tribe_id = p_tribe AND later.lesson_id = d.lesson_id AND later.decision_id <> d.decision_id
-                AND later.tick >= d.tick AND a ->> 'lesson_id' = v ->> 'lesson_id' AND a ->> 'cause' IS NULL)
+                AND later.tick >= d.tick AND a ->> 'lesson_id' = v ->> 'lesson_id' AND NOT no_answer_v1(a))
           AND NOT EXISTS (
               SELECT FROM dispute x JOIN dispute_about b USING (tribe_id, dispute_id)
               WHERE x.tribe_id = p_tribe AND x.closed_by IS NOT NULL
@@ -149,6 +149,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_tem
           ORDER BY d.decision_id LIMIT 1) f
     JOIN tribe t ON t.tribe_id = p_tribe
     LEFT JOIN tribe_space s ON s.tribe_id = p_tribe AND s.state = 'serving'
+$$;
+
+-- Counts that the judge was asked again about a decision's pairs and replied with nothing of use. After p_most times it is left to the
+-- curators, whose list the challenge stays in. Returns whether it will be asked again. It changes no belief, so it needs no gate.
+CREATE FUNCTION tributary.garden_useless_v1(p_tribe uuid, p_decision uuid, p_most integer) RETURNS boolean
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+    UPDATE decision SET useless = useless + 1, unjudged = useless + 1 < p_most
+    WHERE tribe_id = p_tribe AND decision_id = p_decision AND unjudged
+    RETURNING unjudged
 $$;
 
 -- Applies what the judge answered in the end about pairs that it had left open.
