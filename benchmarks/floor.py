@@ -1,6 +1,6 @@
 """Where does noise begin? Measures the floor of an embedding space on a corpus of runbooks.
 
-    python benchmarks/floor.py [FOLDER] [--sentence-transformers MODEL]
+    python benchmarks/floor.py [FOLDER] [--sentence-transformers MODEL | --bedrock MODEL [--dimension N]]
 
 Each section of a runbook is taken as a lesson. Three kinds of right pair are measured:
 
@@ -17,6 +17,7 @@ The floor proposed is the highest, in steps of 0.01, that keeps 97 % of the pair
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tributary.core.ports import Embedder
-from tributary.models.embedders import MiniLmEmbedder, SentenceTransformersEmbedder
+from tributary.models.embedders import BedrockEmbedder, MiniLmEmbedder, SentenceTransformersEmbedder
 
 KEPT = 0.97
 DEFAULT_FOLDER = Path(__file__).resolve().parents[1].parent / "shared" / "data"
@@ -128,14 +129,16 @@ def main() -> int:
     """Runs the measurement; returns 0 also when the corpus is absent, after saying so."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT_FOLDER, help="folder of Markdown runbooks")
-    parser.add_argument("--sentence-transformers", metavar="MODEL", help="a model's id or folder, instead of MiniLM")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--sentence-transformers", metavar="MODEL", help="a model's id or folder, instead of MiniLM")
+    chosen.add_argument("--bedrock", metavar="MODEL", help="a hosted model's id; asks it in AWS_REGION, at a price")
+    parser.add_argument("--dimension", type=int, help="numbers of the hosted model's vectors")
     options = parser.parse_args()
     found = sections(options.folder) if options.folder.is_dir() else []
     if not any(section.heading == "Meaning" for section in found):
         print(f"skipped: no runbooks under {options.folder}; name a folder of Markdown runbooks as the argument")
         return 0
-    model: str | None = options.sentence_transformers
-    embedder: Embedder = SentenceTransformersEmbedder(model=model) if model else MiniLmEmbedder(threads=2)
+    embedder = _embedder(options)
     kinds = measured(embedder, found)
     outside = _matrix(embedder, ELSEWHERE) @ _matrix(embedder, [section.situated for section in found]).T
     proposed = float(np.floor(np.quantile(kinds[0].right, 1 - KEPT, method="lower") * 100) / 100)
@@ -152,6 +155,15 @@ def main() -> int:
     print(report("question from elsewhere: best hit", outside.max(axis=1), floors))
     print(f"\nfloor of the space {embedder.space.floor:.2f}; proposed {proposed:.2f}, which keeps {KEPT:.0%} told")
     return 0
+
+
+def _embedder(options: argparse.Namespace) -> Embedder:
+    if options.bedrock:
+        region, url = os.environ.get("AWS_REGION", "us-east-1"), os.environ.get("TRIBUTARY_BEDROCK_URL")
+        return BedrockEmbedder(model=options.bedrock, dimension=options.dimension, region=region, url=url, attempts=10)
+    if options.sentence_transformers:
+        return SentenceTransformersEmbedder(model=options.sentence_transformers)
+    return MiniLmEmbedder(threads=2)
 
 
 def _matrix(embedder: Embedder, texts: Sequence[str]) -> Numbers:

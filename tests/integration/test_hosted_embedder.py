@@ -1,4 +1,4 @@
-"""A tribe whose embedder is over a wire: it serves like any other, and a provider that is away or another one is told honestly."""
+"""A tribe whose embedder is over a wire: it serves like any other, and what a provider fails to give is told honestly."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ It is as strict as the service: what a model does not take is refused, not mende
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -99,7 +100,8 @@ def _tokens(text: str) -> int:
 
 
 def _most_tokens(text: str) -> int:
-    return len(text.encode())  # of the most awkward text there is: one for each byte
+    # of the most awkward tokenizer there is: one for each byte, or for each character that one stands for
+    return sum(max(len(one.encode()), len(unicodedata.normalize("NFKC", one))) for one in text)
 
 
 def refusal(code: str, message: str = "", *, status: int, retry_after: str | None = None) -> Reply:

@@ -53,7 +53,7 @@ def test_the_name_changes_with_the_size_of_the_windows() -> None:
     assert Windowing(tokens=512, prefix=(101,), suffix=(102,)).name != MINE.name
 
 
-WIDE = "a é ß 中 각 ﷽ 🎉 \u0301 ﬃ x".replace(" ", "")
+WIDE = "a é ß 中 각 ﷺ 🎉 \u0301 ﬃ x".replace(" ", "")
 
 
 def width(text: str) -> int:
@@ -78,6 +78,13 @@ def test_windows_of_text_leave_no_character_out() -> None:
         assert start <= at
         at = start + len(window)
     assert at == len(text)
+
+
+@pytest.mark.parametrize("character", ["a", "é", "각", "🎉", "ﷺ"])
+def test_a_window_of_one_character_over_and_over_is_never_too_wide(character: str) -> None:
+    windows = TextWindowing(width=500).windows(character * 3000)
+    assert max(map(width, windows)) <= 500
+    assert min(map(width, windows)) > 400, "and no scrap"
 
 
 def test_the_name_of_windows_of_text_says_that_they_are_measured_in_bytes() -> None:

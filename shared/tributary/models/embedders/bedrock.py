@@ -16,7 +16,7 @@ from tributary.core.ports import SpaceDefinition, Vector
 from tributary.core.spending import Purpose
 from tributary.models import aws
 from tributary.models.bounded import ATTEMPTS, bounded, within
-from tributary.models.embedders.bedrock_models import FLOOR, model_named
+from tributary.models.embedders.bedrock_models import FLOOR, model_named, short
 from tributary.models.embedders.windows import encodable
 from tributary.models.lazily import Lazily
 from tributary.models.metering import Meter, metering
@@ -76,7 +76,7 @@ class BedrockEmbedder:
         self._attempts = attempts
         self._prices = prices or Prices.shipped()
         self._concurrency = concurrency
-        self._charged_as = f"bedrock:{self._id.rpartition('/')[2]}"
+        self._charged_as = f"bedrock:{short(self._id)}"
         self._client = Lazily(lambda: aws.runtime_client(region=region, url=url, timeout_s=timeout_s))
         self._space = SpaceDefinition(
             model=self._known.name,

@@ -137,7 +137,7 @@ _MODELS = {
 
 def model_named(model: str | None, *, setting: str) -> BedrockModel:
     """Returns the model of an id, an inference profile's id or the ARN of either; raises BadSetting, naming what there is."""
-    known = _MODELS.get(without_profile((model or "").rpartition("/")[2]))
+    known = _MODELS.get(without_profile(short(model or "")))
     if known is None:
         given = "is not set" if model is None else f"it is '{model}'"
         raise BadSetting(
@@ -145,3 +145,8 @@ def model_named(model: str | None, *, setting: str) -> BedrockModel:
             f"profile of one, such as us.cohere.embed-v4:0 ({given})"
         )
     return known
+
+
+def short(model: str) -> str:
+    """Returns the id that an ARN ends in; an id as it is."""
+    return model.rpartition("/")[2] if model.startswith("arn:") else model

@@ -28,7 +28,7 @@ class CachedEmbedder:
     """Gives what the embedder gives, and keeps the vectors of the `size` texts that were used last. Safe to share.
 
     A text that another thread is just asking for is waited for instead of being asked for twice. Failures are not kept. For
-    embedders over a wire; one in this process is as quick, or needs no help.
+    embedders over a wire: one in this process has no request to save.
     """
 
     def __init__(self, embedder: Warmable, size: int) -> None:
