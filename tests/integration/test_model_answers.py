@@ -302,10 +302,15 @@ def test_a_model_that_is_away_is_waited_for_as_long_as_it_takes(database_url: st
     with two_taught(database_url) as (tribal, judge):
         judge.now = judge_on(refusing(error))
         teach(tribal)
-        before = dump(database_url)
+        before = _but_the_ledger(database_url)
         for _ in range(USELESS_REPLIES + 1):
             assert garden(tribal).rule(Rule.REJUDGE).left == 1
-        assert dump(database_url) == before
+        assert _but_the_ledger(database_url) == before
+
+
+def _but_the_ledger(database_url: str) -> dict[str, object]:
+    """What was asked in vain is charged, and changes nothing else."""
+    return {table: held for table, held in dump(database_url).items() if table not in ("model_call", "model_day")}
 
 
 def test_a_pair_that_is_refused_for_ever_does_not_keep_others_from_being_asked_about(database_url: str) -> None:
