@@ -9,10 +9,11 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from evals.figures import Confusion, Measured, Metric
+from evals.figures import Better, Confusion, Measured, Metric
 
 MATRICES_A_ROW = 3
-BAR, SHADE = "#2a7f62", "Greens"
+COLOURS = {Better.HIGHER: "#2a7f62", Better.LOWER: "#b5651d"}
+SHADE = "Greens"
 
 
 def draw(measured: Sequence[Measured], file: Path, *, title: str) -> None:
@@ -34,14 +35,16 @@ def _bars(axes: Axes, shares: Sequence[tuple[str, Metric]]) -> None:
     values = [metric.value for _, metric in shares]
     below = [max(0.0, metric.value - (metric.lower or 0.0)) for _, metric in shares]
     above = [max(0.0, (metric.upper or 0.0) - metric.value) for _, metric in shares]
-    axes.barh(range(len(shares)), values, xerr=(below, above), color=BAR, height=0.6, error_kw={"lw": 0.7, "capsize": 1.5})
-    names = [f"{suite}: {metric.name} ({metric.better.value} is better)" for suite, metric in shares]
-    axes.set_yticks(range(len(shares)), names, fontsize=6)
+    colours = [COLOURS[metric.better] for _, metric in shares]
+    axes.barh(range(len(shares)), values, xerr=(below, above), color=colours, height=0.6, error_kw={"lw": 0.7, "capsize": 1.5})
+    axes.set_yticks(range(len(shares)), [f"{suite}: {metric.name}" for suite, metric in shares], fontsize=6)
+    for label, metric in zip(axes.get_yticklabels(), (metric for _, metric in shares), strict=True):
+        label.set_color(COLOURS[metric.better])
     axes.set_xlim(0, 1.05)
     axes.invert_yaxis()
     axes.margins(y=0.01)
     axes.tick_params(axis="x", labelsize=7)
-    axes.set_title("Shares, with their 95 % intervals", fontsize=9, loc="left")
+    axes.set_title("Shares, with their 95 % intervals (green: higher is better, brown: lower is)", fontsize=9, loc="left")
 
 
 def _matrix(axes: Axes, suite: str, confusion: Confusion) -> None:

@@ -18,11 +18,18 @@ class Spent:
     failed: int
     unpriced: int
     cost_usd: Decimal
-    ms: float
+
+    def since(self, before: Spent) -> Spent:
+        return Spent(
+            calls=self.calls - before.calls,
+            failed=self.failed - before.failed,
+            unpriced=self.unpriced - before.unpriced,
+            cost_usd=self.cost_usd - before.cost_usd,
+        )
 
 
 class Purse:
-    """An account for a run, or a part of it. Thread-safe. `most_usd` None is without a bound."""
+    """An account for a run. Thread-safe. `most_usd` None is without a bound."""
 
     def __init__(self, most_usd: Decimal | None = None) -> None:
         self._most_usd = most_usd
@@ -46,5 +53,4 @@ class Purse:
             failed=sum(call.end is not CallEnd.ANSWERED for call in calls),
             unpriced=sum(call.cost_usd is None for call in calls),
             cost_usd=sum((call.cost_usd for call in calls if call.cost_usd is not None), Decimal(0)),
-            ms=sum(call.ms for call in calls),
         )

@@ -79,8 +79,11 @@ def document(ran: Ran) -> str:
 def _page(ran: Ran, extra: Mapping[str, str]) -> Iterator[str]:
     yield f"# Evals, {ran.tier} tier"
     yield ""
-    yield f"Written by `{ran.command}` at {ran.at:%Y-%m-%d %H:%M} UTC, of commit `{ran.commit}`; not by hand. What each suite"
-    yield "measures and how to read this: [evals.md](../evals.md)."
+    yield f"Of commit `{ran.commit}`, at {ran.at:%Y-%m-%d %H:%M} UTC. Not written by hand, but by"
+    yield ""
+    yield f"    {ran.command}"
+    yield ""
+    yield "What each suite measures and how to read this: [evals.md](../evals.md)."
     yield ""
     parts = [(part.replace("_", " "), f"`{version}`") for part, version in ran.models.items() if version]
     yield from _table(Sheet(title="", heads=("model", "version"), rows=tuple(parts)), numbers=2)

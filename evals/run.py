@@ -23,6 +23,7 @@ from evals import baseline, models
 from evals.bars import Bars
 from evals.baseline import FILE
 from evals.bench import Bench, Tier
+from evals.charged import charged
 from evals.figures import Measured, skipped
 from evals.ground import lazy_ground
 from evals.purse import Purse
@@ -31,7 +32,6 @@ from evals.suites import SUITES, Suite
 from tributary.core.errors import TributaryError
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
-from tributary.core.spending import on_account
 from tributary.service import load_settings
 
 HELD, FELL, COULD_NOT_RUN = 0, 1, 3
@@ -77,10 +77,11 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
     chosen = models.local() if tier is Tier.OFFLINE else models.chosen(load_settings())
     run_id, at, purse = new_id(), datetime.now(UTC), Purse(options.max_usd)
     with lazy_ground(options.database, embedder=chosen.embedder, run_id=run_id) as ground, Bars() as progress:
-        bench = Bench(tier=tier, models=chosen, open_ground=ground, progress=progress, purse=purse, limit=options.limit)
+        bench = Bench(
+            tier=tier, models=charged(chosen, purse), open_ground=ground, progress=progress, purse=purse, limit=options.limit
+        )
         names = options.suite or [name for name in SUITES if tier is Tier.LIVE or name != "tiering"]
-        with on_account(purse):
-            measured = tuple(run_suite(bench, name) for name in names)
+        measured = tuple(run_suite(bench, name) for name in names)
         ran = Ran(
             tier=tier,
             at=at,
@@ -105,6 +106,8 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
 
 def run_suite(bench: Bench, name: str, suites: Mapping[str, Suite] = SUITES) -> Measured:
     """Runs one suite. Live a suite that fails is told as not measured, so that the money spent on the others is not lost."""
+    if not bench.purse.may_spend():
+        return skipped(name, "--max-usd is spent")
     bench.progress.step(name)
     began = time.monotonic()
     try:

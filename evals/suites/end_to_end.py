@@ -124,8 +124,8 @@ def _draft(side: JudgedText, ref: str) -> Draft:
 
 def _metrics(played: Sequence[Played]) -> list[Metric]:
     metrics = [
-        share("outcome", sum(one.right for one in played), len(played)),
-        share("found", sum(one.found for one in played), len(played)),
+        share("outcome", sum(one.right for one in played), len(played), tolerance=0.02),
+        share("found", sum(one.found for one in played), len(played), tolerance=0.02),
         share("stale_shown", sum(one.stale for one in played), len(played), better=Better.LOWER, tolerance=0.0),
         share("failed", sum(one.outcome is None for one in played), len(played), better=Better.LOWER, tolerance=0.0),
     ]

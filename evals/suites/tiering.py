@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from uuid import UUID
 
 from evals.bench import Bench, Tier, evenly
 from evals.figures import Better, Measured, Metric, Sheet, share, skipped
-from evals.purse import Purse, Spent
+from evals.purse import Spent
 from evals.suites.classification import Judged, Pair, confusion_of, judge_all, load_pairs
 from tributary.core.ports import Judge
-from tributary.core.spending import ModelCall, on_account
 
 NAME = "tiering"
 PAIRS = 120
@@ -46,28 +44,10 @@ def run(bench: Bench) -> Measured:
     )
 
 
-class _Both:
-    """Charges the run and the part of it that is looked at."""
-
-    def __init__(self, whole: Purse, part: Purse) -> None:
-        self._whole = whole
-        self._part = part
-
-    def charge(self, call: ModelCall) -> None:
-        self._whole.charge(call)
-        self._part.charge(call)
-
-    def may_spend(self) -> bool:
-        return self._whole.may_spend()
-
-    def decided(self, decision_id: UUID | None) -> None: ...
-
-
 def _swept(bench: Bench, way: str, judge: Judge, pairs: Sequence[Pair]) -> tuple[list[Judged], Spent]:
-    part = Purse()
-    with on_account(_Both(bench.purse, part)):
-        judged = judge_all(judge, bench.each(pairs, f"judging pairs: {way}"))
-    return judged, part.spent()
+    before = bench.purse.spent()
+    judged = judge_all(judge, bench.each(pairs, f"judging pairs: {way}"))
+    return judged, bench.purse.spent().since(before)
 
 
 def _metrics(way: str, judged: Sequence[Judged], spent: Spent) -> list[Metric]:

@@ -27,7 +27,7 @@ CHOICES = {
     "absence": ("say_absent", "say_unknown"),
 }
 NONE = "no answer"
-_ASKED = {
+_MEANING = {
     "before": (
         "A task was given to you. Answer `recall` to ask the memory before you act on it, `go_ahead` where the memory can't help."
     ),
@@ -94,7 +94,7 @@ class Asked:
         prompt = Prompt(
             purpose=Purpose.GRADE,
             name="use_of_memory",
-            instructions=f"{_INSTRUCTIONS} {_ASKED[case.asks]} {RULE}",
+            instructions=f"{_INSTRUCTIONS} {_MEANING[case.asks]} {RULE}",
             material=fenced(material),
             schema={
                 "type": "object",

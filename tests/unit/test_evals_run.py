@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -16,18 +17,20 @@ from rich.console import Console
 from evals import models
 from evals.bars import Bars
 from evals.bench import Bench, Tier
+from evals.charged import charged
 from evals.figures import Measured
 from evals.models import Remembering, local
 from evals.purse import Purse
 from evals.report import Ran, document, show, write
 from evals.run import COULD_NOT_RUN, main, run_suite
-from evals.suites import redteam, tool_discipline
+from evals.suites import calibration, redteam, tool_discipline
+from evals.suites.classification import load_pairs
 from evals.suites.tool_discipline import CHOICES, Asked, load_cases
 from tests.doubles import BrokenJudge, RuledJudge
 from tests.evals_fakes import Quiet, SetModel, charge, without_a_database
 from tributary.core.decision import Verdict, VerdictKind
 from tributary.core.errors import BadSetting, ModelFailed
-from tributary.core.ports import Judge, JudgedText, Prompt
+from tributary.core.ports import Judge, JudgedText, LanguageModel, Prompt
 from tributary.core.spending import Purpose, on_account
 from tributary.models.embedders import HashedEmbedder
 from tributary.models.judges import LocalJudge
@@ -88,13 +91,14 @@ def test_a_setting_that_is_none_ends_a_live_run_with_3(
 
 
 def live(purse: Purse | None = None, limit: int | None = None, **chosen: object) -> Bench:
-    """Returns a bench of the live tier with the test's models in the place of the local ones."""
+    """Returns a bench of the live tier with the test's models in the place of the local ones, charged to its purse."""
+    paid = purse or Purse()
     return Bench(
         tier=Tier.LIVE,
-        models=replace(local(), **chosen),  # type: ignore[arg-type]  # the test's own keywords
+        models=charged(replace(local(), **chosen), paid),  # type: ignore[arg-type]  # the test's own keywords
         open_ground=without_a_database,
         progress=Quiet(),
-        purse=purse or Purse(),
+        purse=paid,
         limit=limit,
     )
 
@@ -131,11 +135,11 @@ def test_calls_that_fail_are_counted_as_unsure_and_end_no_run() -> None:
 def test_a_run_stops_asking_once_its_money_is_spent_and_says_so() -> None:
     purse, judge = Purse(Decimal("0.10")), Paid()
     bench = live(purse, judge=judge)
-    with on_account(purse):
-        found = run_suite(bench, "classification")
+    found = run_suite(bench, "classification")
     assert judge.asked == 10
     assert sum(metric.n for metric in found.metrics if metric.name.endswith("_accuracy")) == 10
     assert bench.stopped == ["judging pairs: stopped after 10 of 1433, since --max-usd is spent"]
+    assert run_suite(bench, "redteam").not_measured == {"": "--max-usd is spent"}
 
 
 def test_a_suite_that_fails_live_is_told_as_not_measured_and_offline_ends_the_run() -> None:
@@ -171,8 +175,7 @@ def test_the_sweep_tells_accuracy_escalations_and_cost_of_each_way() -> None:
     strong = Paid()
     purse = Purse()
     bench = live(purse, limit=30, cheap_judge=cheap, strong_judge=strong, judge=Tiered(cheap, strong))
-    with on_account(purse):
-        found = run_suite(bench, "tiering")
+    found = run_suite(bench, "tiering")
     of = values(found)
     assert of["cheap_escalated"] == of["strong_escalated"] == 0.0
     assert 0.0 < of["tiered_escalated"] < 1.0
@@ -182,6 +185,17 @@ def test_the_sweep_tells_accuracy_escalations_and_cost_of_each_way() -> None:
     assert of["strong_failed"] == pytest.approx(1 / 3, abs=0.05)
     assert purse.spent().calls == strong.asked
     assert [row[0] for row in found.sheets[0].rows] == ["cheap", "tiered", "strong"]
+
+
+def test_calls_are_charged_to_the_run_and_to_the_account_at_hand() -> None:
+    purse, tribes = Purse(Decimal("0.02")), Purse()
+    judge = charged(replace(local(), judge=Paid()), purse).judge
+    (pair, *_) = load_pairs()
+    with on_account(tribes):
+        judge.judge(pair.new, [pair.old], timeout_s=None)
+    judge.judge(pair.new, [pair.old], timeout_s=None)
+    assert (purse.spent().calls, tribes.spent().calls) == (2, 1)
+    assert not purse.may_spend()
 
 
 def test_without_a_strong_judge_and_offline_the_sweep_says_why_it_is_short() -> None:
@@ -219,6 +233,18 @@ def test_a_language_model_that_is_away_decides_nothing_and_ends_no_run() -> None
     found = run_suite(live(language_model=SetModel(away), limit=12), "tool-discipline")
     assert values(found)["right"] == 0.0
     assert {answer for one in found.confusions for answer in one.answers} >= {tool_discipline.NONE, *CHOICES["before"]}
+
+
+def test_calibration_hands_on_what_the_grading_came_to() -> None:
+    def graded(_model: LanguageModel, *, limit: int | None) -> SimpleNamespace:
+        counts = {(5, 5): 3, (5, 3): 1}
+        return SimpleNamespace(n=limit, failed=1, within_one=3, pearson=0.8, bias=-0.5, confusion=counts)
+
+    found = calibration.run(live(language_model=SetModel(lambda _prompt: {}), limit=5), graded)
+    assert values(found) == {"within_one": 0.6, "failed": 0.2, "pearson": 0.8, "bias": -0.5}
+    assert found.confusions[0].counts == {("5", "5"): 3, ("5", "3"): 1}
+    absent = calibration.run(live(language_model=SetModel(lambda _prompt: {})), None)
+    assert "evals.calibration is not there" in absent.not_measured[""]
 
 
 @pytest.mark.parametrize("suite", ["tool-discipline", "calibration"])
