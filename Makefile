@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 CHAOS_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million eval-retrieval chaos openapi system-deps clean
+.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million eval eval-retrieval chaos openapi system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -51,7 +51,10 @@ types: $(VENV)/dev.stamp  ## mypy, strict
 arrows: $(VENV)/dev.stamp  ## import contracts
 	$(VENV)/bin/lint-imports
 
-check: lint types arrows test test-system  ## all that CI runs
+eval: $(VENV)/dev.stamp  ## score judge, screen, search and agents on labelled data, beside the baseline; about 3 minutes
+	$(RUN) -m evals.run --tier offline --check-baseline
+
+check: lint types arrows test test-system eval  ## all that CI runs
 
 bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run
 	$(RUN) -m benchmarks
@@ -60,7 +63,7 @@ bench-million: $(VENV)/dev.stamp  ## the speed of recall in one tribe of a milli
 	$(RUN) -m benchmarks --only million
 
 eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of foreign runbooks, beside each side alone
-	$(RUN) -m evals.retrieval
+	$(RUN) -m evals.run --tier offline --suite retrieval --check-baseline
 
 chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then the crashes (CHAOS_SECONDS=n)
 	$(RUN) -m tests.history --seconds $(CHAOS_SECONDS)

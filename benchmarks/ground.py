@@ -1,4 +1,4 @@
-"""Where benches are run: an embedded PostgreSQL of their own in a temporary home, and tribes with lessons on it."""
+"""Where benches and evals are run: an embedded PostgreSQL of their own in a temporary home, and tribes with lessons on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from psycopg import sql
 from benchmarks.corpus import Corpus
 from benchmarks.load import load_lessons
 from tributary.core.agent import Agent, Principal, Role
-from tributary.core.ports import Embedder, Judge
+from tributary.core.ports import Embedder, Judge, Screen
 from tributary.models.embedders import MiniLmEmbedder
 from tributary.service import Memory, Settings, open_memory, open_operator
 from tributary.service.wiring import Adapters
@@ -34,19 +34,17 @@ class Tribe:
 
 
 class Ground:
-    """A migrated database on a durable server of its own (fsync on, as a laptop's memory has it)."""
+    """A migrated database. Its tribes' names begin with `prefix`, and they serve from the space of `embedder`."""
 
-    def __init__(self, server: EmbeddedPostgres) -> None:
-        self.server_version = server.server_version
-        self.url = server.url(DATABASE)
-        with psycopg.connect(server.url(), autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
-        migrate(Target(url=self.url))
-        self._owner = connect(Target(url=self.url))
-        self._operator = open_operator(self._settings(1), adapters=Adapters(embedder=MiniLmEmbedder()))
+    def __init__(self, url: str, *, embedder: Embedder | None = None, prefix: str = "") -> None:
+        self.url = url
+        self._prefix = prefix
+        migrate(Target(url=url))
+        self._owner = connect(Target(url=url))
+        self.operator = open_operator(self._settings(1), adapters=Adapters(embedder=embedder or MiniLmEmbedder()))
 
     def close(self) -> None:
-        self._operator.close()
+        self.operator.close()
         self._owner.close()
 
     @property
@@ -62,16 +60,30 @@ class Ground:
     def runtime(self) -> psycopg.Connection:
         return connect(self.runtime_target)
 
-    def memory(self, embedder: Embedder, *, connections: int = 40, url: str | None = None, judge: Judge | None = None) -> Memory:
-        """Opens the service on the ground; `url` is another way to the same database, `judge` None the laptop's."""
-        return open_memory(self._settings(connections, url), adapters=Adapters(embedder=embedder, judge=judge))
+    def memory(
+        self,
+        embedder: Embedder,
+        *,
+        connections: int = 40,
+        url: str | None = None,
+        judge: Judge | None = None,
+        screen: Screen | None = None,
+        exact_limit: int | None = None,
+    ) -> Memory:
+        """Opens the service on the ground; `url` is another way to the same database, None for others is the laptop's."""
+        settings = self._settings(connections, url)
+        if exact_limit is not None:
+            settings = settings.model_copy(update={"exact_limit": exact_limit})
+        return open_memory(settings, adapters=Adapters(embedder=embedder, judge=judge, screen=screen))
 
     def create_tribe(self, name: str) -> Tribe:
-        made = self._operator.create_tribe(name)
-        return Tribe(name=name, tribe_id=made.tribe.tribe_id, curator=_principal(made.tribe.tribe_id, made.token.agent))
+        made = self.operator.create_tribe(self._prefix + name)
+        return Tribe(
+            name=made.tribe.name, tribe_id=made.tribe.tribe_id, curator=_principal(made.tribe.tribe_id, made.token.agent)
+        )
 
     def create_writer(self, tribe: Tribe, name: str) -> Principal:
-        return _principal(tribe.tribe_id, self._operator.create_agent(tribe.name, name, Role.WRITER).agent)
+        return _principal(tribe.tribe_id, self.operator.create_agent(tribe.name, name, Role.WRITER).agent)
 
     def fill(self, tribe: Tribe, corpus: Corpus, rows: Sequence[int]) -> list[UUID]:
         """Adds lessons past the pipeline and returns their ids, in the order of `rows`."""
@@ -86,7 +98,7 @@ class Ground:
 
     def build_index(self, tribe: Tribe) -> None:
         """Builds the tribe's own index as the operator does."""
-        if not self._operator.build_index(tribe.name):
+        if not self.operator.build_index(tribe.name):
             raise RuntimeError(f"{tribe.name} is too small for an index of its own")
 
     def settle_statistics(self) -> None:
@@ -120,6 +132,10 @@ class Ground:
         return (int(row[0]), int(row[1])) if row else (0, 0)
 
     @property
+    def server_version(self) -> str:
+        return str(self._one("SELECT current_setting('server_version')"))
+
+    @property
     def pgvector_version(self) -> str:
         return str(self._one("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
 
@@ -133,11 +149,16 @@ class Ground:
 
 
 @contextmanager
-def open_ground() -> Iterator[Ground]:
-    """Gives a ground and removes every trace of it afterwards."""
+def open_ground(database: str = DATABASE, *, embedder: Embedder | None = None) -> Iterator[Ground]:
+    """Gives a ground and removes every trace of it afterwards.
+
+    Its server is durable, as a laptop's memory is: fsync is on.
+    """
     with tempfile.TemporaryDirectory(prefix="tributary-bench-", ignore_cleanup_errors=True) as home:  # noqa: SIM117
         with EmbeddedPostgres.join(Path(home)) as server:
-            ground = Ground(server)
+            with psycopg.connect(server.url(), autocommit=True) as connection:
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+            ground = Ground(server.url(database), embedder=embedder)
             try:
                 yield ground
             finally:

@@ -1,1 +1,1 @@
-"""How well does recall find the right section of runbooks that nobody here wrote? `python -m evals.retrieval`."""
+"""How well does recall find the right section of runbooks that nobody here wrote? Asked by the suite `retrieval`."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from benchmarks.progress import Progress
+from evals.bench import Progress
 from evals.retrieval.measures import DEPTH
 from evals.retrieval.questions import Asked
 from evals.runbooks import Section

@@ -19,9 +19,6 @@ class Figures:
     recall: float
     mrr: float
 
-    def document(self) -> dict[str, object]:
-        return {"questions": self.questions, f"recall@{FIRST}": round(self.recall, 4), f"mrr@{DEPTH}": round(self.mrr, 4)}
-
     def beats(self, other: Figures) -> bool:
         return self.recall > other.recall and self.mrr > other.mrr
 

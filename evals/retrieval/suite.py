@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from benchmarks.progress import Progress
+from evals.bench import Progress
 from evals.retrieval.ages import ranked_as_mixed, ranked_as_new, score_now, score_v1
 from evals.retrieval.baselines import Bm25Only, RarityOnly, VectorOnly
 from evals.retrieval.floors import Floored, floored
@@ -36,12 +36,6 @@ class Compared:
 
     def of(self, search: str, split: str) -> Figures:
         return figures([one for asked, one in zip(self.asked, self.places[search], strict=True) if asked.split == split])
-
-    @property
-    def hybrid_is_best(self) -> bool:
-        """Tells whether recall beats each side alone on the test split, in both figures."""
-        hybrid = self.of(HYBRID, "test")
-        return all(hybrid.beats(self.of(name, "test")) for name in self.alone)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +83,6 @@ class Report:
     floors: tuple[Floored, ...]
     emptiness: tuple[Emptiness, ...]
     changed: tuple[Changed, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Tells whether recall beats each side alone, and never shows what was replaced, or what was not known yet."""
-        return self.compared.hybrid_is_best and not any(one.old_now or one.new_before for one in self.changed)
 
 
 def run(library: Library, asked: Sequence[Asked], embedder: Embedder, progress: Progress) -> Report:

@@ -244,7 +244,7 @@ def test_a_new_schema_requires_no_newer_code_than_this(schema_url: str) -> None:
 
 
 def test_there_are_statements_of_every_room() -> None:
-    assert ROOMS == ["access", "curate", "garden", "learn", "recall", "spaces"]
+    assert ROOMS == ["access", "curate", "evaluations", "garden", "learn", "recall", "spaces"]
     assert len(STATEMENTS) > 20
 
 
@@ -299,6 +299,7 @@ def test_the_runtime_role_may_run_what_the_code_calls_and_nothing_else(schema_ur
         *("index_name_v1", "index_vectors_v1", "add_agent_v1", "add_token_v1", "has_curator_v1"),
         *("spaces_v1", "space_ensure_v1", "space_begin_v1", "space_switch_v1"),
         *("space_dropping_v1", "space_clear_v1", "space_end_v1"),
+        "record_evaluation_v1",
     }
     with connect(Target(url=schema_url, assume=RUNTIME)) as connection:
         allowed = connection.execute(

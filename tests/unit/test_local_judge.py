@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.judge_accuracy import accuracy, false_alarms, judge_all, load_pairs
+from evals.suites.classification import accuracy, false_alarms, judge_all, load_pairs
 from tests.material import COMPATIBLE, Lesson, compatible, contradicting, similarly_worded
 from tributary.core.decision import Verdict, VerdictKind
 from tributary.core.limits import TEXT_BYTES
@@ -389,7 +389,7 @@ def test_a_word_that_is_no_quantity_is_not_read_as_one(written: str) -> None:
 
 
 def test_the_accuracy_on_pairs_that_no_rule_was_tuned_on_keeps_its_floor() -> None:
-    judged = judge_all([pair for pair in load_pairs() if pair.split == "test"])
+    judged = judge_all(JUDGE, [pair for pair in load_pairs() if pair.split == "test"])
     assert len(judged) >= 267
     assert accuracy(judged) >= 0.94
     assert false_alarms(judged) <= 0.01

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from uuid import UUID
 
 import pytest
 
-from evals.retrieval.__main__ import main
 from evals.retrieval.ages import ranked_as_mixed, ranked_as_new, score_now, score_v1
 from evals.retrieval.baselines import Bm25Only, RarityOnly, VectorOnly
 from evals.retrieval.floors import floored
@@ -92,15 +90,6 @@ def test_no_section_is_replaced_twice() -> None:
 def test_each_label_names_exactly_one_section_of_the_runbooks() -> None:
     names = Counter(one.name for one in sections())
     assert {name: names[name] for one in load() for name in one.right if names[name] != 1} == {}
-
-
-def test_without_the_runbooks_the_suite_says_so_and_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    absent = tmp_path / "nowhere"
-    assert main(["--runbooks", str(absent)]) == 2
-    said = capsys.readouterr()
-    assert "the Prometheus runbooks are not in data" in said.err
-    assert str(absent) in said.err
-    assert not said.out
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Self, cast
+from typing import Any, Self, cast
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, Ledger, agent_of, make_token, token_of
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting, NotFound, WrongStanding
+from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.limits import check_name
 from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
@@ -234,6 +236,21 @@ class Operator:
             found = self._tribe(connection, tribe)
             return drop(connection, found.tribe_id, space_named(connection, found.tribe_id, name))
 
+    def record_evaluation(self, run: EvaluationRun) -> None:
+        """Keeps what a run of the evals found; the same run again changes nothing."""
+        parameters = {"run_id": run.run_id, "at": run.at, "commit": run.commit, "tier": run.tier}
+        found = [asdict(one) for one in run.found]
+        with self._transaction() as connection:
+            connection.execute(
+                statement("evaluations", "record"), parameters | {"models": Jsonb(dict(run.models)), "found": Jsonb(found)}
+            )
+
+    def evaluations(self, *, limit: int = 20) -> tuple[EvaluationRun, ...]:
+        """Returns the newest runs of the evals, newest first."""
+        with self._transaction() as connection:
+            row = connection.execute(statement("evaluations", "latest"), {"limit": limit}).fetchone()
+        return tuple(_evaluation(run) for run in cast(tuple[list[dict[str, Any]]], row)[0])
+
     def close(self) -> None:
         if self._open is not None:
             self._open.close()
@@ -307,6 +324,17 @@ class Operator:
 def _tribe(row: tuple[object, ...]) -> Tribe:
     tribe_id, name, clock, created_at = cast(tuple[UUID, str, int, datetime], row)
     return Tribe(tribe_id=tribe_id, name=name, clock=clock, created_at=created_at)
+
+
+def _evaluation(run: dict[str, Any]) -> EvaluationRun:
+    return EvaluationRun(
+        run_id=UUID(run["run"]),
+        at=datetime.fromisoformat(run["at"]),
+        commit=run["commit"],
+        tier=run["tier"],
+        models=run["models"],
+        found=tuple(Evaluation(**one) for one in run["found"]),
+    )
 
 
 def _agents(connection: psycopg.Connection, tribe: Tribe, name: str | None = None) -> list[dict[str, object]]:

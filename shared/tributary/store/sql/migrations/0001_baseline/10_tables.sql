@@ -14,6 +14,7 @@
 --          └─ tribe_space ── space             where its vectors live (spaces are global)
 --                              └─ space_reference   what its first embedder made of a few sentences (45_spaces.sql)
 --   signing_key, schema_requirement            global
+--   evaluation                                 global: what evals found (78_evaluations.sql)
 --
 -- Lock order: the gate (the tribe's row) first, then lesson, lesson_vector, counters. Nothing else is locked before the gate.
 -- Tables that are written outside of the gate have no foreign key to tribe: it would put multixacts on its hot row.

@@ -16,7 +16,7 @@ GRANT EXECUTE ON FUNCTION
     tributary.index_fresh_v1, tributary.undecided_v1,
     tributary.charge_calls_v1, tributary.spent_v1, tributary.costs_v1,
     tributary.count_usage_v1, tributary.stats_v1, tributary.status_schema_v1, tributary.status_tribe_v1,
-    tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1,
+    tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1, tributary.evaluations_v1,
     tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decisions_v1,
     tributary.reviews_v1, tributary.audit_v1,
     tributary.timeline_v1, tributary.changes_v1, tributary.clock_v1,
