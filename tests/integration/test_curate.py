@@ -483,6 +483,8 @@ def test_reported_verdict_is_queued_once_whoever_reports_it(ruled: Tribal) -> No
     assert len(ruled.memory.desk.reviews(ruled.curator, state=ReviewState.REJECTED).items) == 1
     with pytest.raises(WrongStanding, match="rejected already"):
         ruled.memory.curate.reject_review(ruled.curator, case.review_id)
+    with pytest.raises(WrongStanding, match="rejected already"):
+        ruled.memory.curate.accept_review(ruled.curator, case.review_id, "row")
     assert first.outcome is Outcome.LEARNED
 
 

@@ -38,6 +38,7 @@ def test_only_the_limits_of_the_transport_are_stated_alone() -> None:
         "BODY_BYTES",
         "BATCH_BYTES",
         "VERIFY_BYTES",
+        "DISTILL_BYTES",
         "REQUEST_BYTES",
         "EVENT_BYTES",
         "TIMEOUT_S",

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from tributary.access import Admission, Agents, Pace, Usage
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting
-from tributary.core.ports import Embedder, Judge, Screen
+from tributary.core.ports import Distiller, Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
-from tributary.learn import Decider, Learner
+from tributary.learn import Decider, Distilling, Learner
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
 from tributary.service.databases import READER_TIMEOUT_S, Databases
 from tributary.service.memory import Memory
@@ -39,6 +39,7 @@ class Adapters:
     next_embedder: Embedder | None = None
     judge: Judge | None = None
     screen: Screen | None = None
+    distiller: Distiller | None = None
     now: Now = utc_now
 
 
@@ -77,6 +78,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     return Memory(
         databases=databases,
         learner=learner,
+        distilling=Distilling(admission=admission, distiller=given.distiller, now=given.now),
         curate=Curator(database=database, admission=admission, learner=learner, screen=screen, now=given.now),
         desk=Desk(database=database, signer=signer, now=given.now),
         gardener=Gardener(

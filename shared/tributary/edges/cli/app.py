@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from tributary.edges.cli import (
     agents,
     curation,
+    distilling,
     gardening,
     history,
     judging,
@@ -36,10 +37,10 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats and curate talk to the server at
-TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen and judge need
-no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that
-comes along and keeps its data under TRIBUTARY_HOME."""
+learn, distill, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats and curate talk to the
+server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen and
+judge need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the
+PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME."""
 
 
 class _Group(TyperGroup):
@@ -117,6 +118,7 @@ def _root(
 
 app.command("serve")(serving.serve)
 app.command("learn")(knowledge.learn)
+app.command("distill")(distilling.distill)
 app.command("contest")(knowledge.contest)
 app.command("recall")(knowledge.recall)
 app.command("verify")(receipts.verify)
