@@ -75,10 +75,11 @@ class Purse:
 
 
 @contextmanager
-def distilling(url: str, model: Model, **settings: object) -> Iterator[tuple[Tribal, Memory, Purse]]:
+def distilling(url: str, model: Model, **settings: int) -> Iterator[tuple[Tribal, Memory, Purse]]:
     """Opens a tribe with a memory that distills by `model`, charged to a purse."""
     purse = Purse()
-    with open_tribal(url, judge=RuledJudge(all_unrelated), screen=WordScreen(), **settings) as tribal:
+    paced: dict[str, Any] = settings
+    with open_tribal(url, judge=RuledJudge(all_unrelated), screen=WordScreen(), **paced) as tribal:
         adapters = replace(tribal.adapters, distiller=AskedDistiller(model))
         with open_memory(tribal.settings, adapters=adapters) as memory:
             yield tribal, replace(memory, distilling=replace(memory.distilling, account_of=lambda _: purse)), purse
