@@ -25,7 +25,7 @@ from tributary.telemetry import Event
 
 DOCS = Path(__file__).parents[2] / "docs"
 SOURCES = Path(tributary.__file__).parent
-PAGES = ("settings.md", "events.md", "errors.md", "cli.md", "spaces.md")
+PAGES = ("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "distilling.md", "reviewing.md")
 WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "traceback"}
 
 Row = dict[str, str]
