@@ -584,6 +584,7 @@ def test_reader_changes_nothing_by_any_method(tribal: Tribal) -> None:
         lambda: curate.erase(reader, known.lesson_id),
         lambda: curate.resolve(reader, UUID(int=1), Ending.ACCEPTED),
         lambda: curate.report(reader, UUID(int=1), Mistake.SAME),
+        lambda: curate.accept_review(reader, UUID(int=1), "rev-abc"),
         lambda: curate.reject_review(reader, UUID(int=1)),
         lambda: curate.set_policy(reader, Policy()),
     )

@@ -14,9 +14,9 @@ from tests.doubles import RuledJudge, WordScreen, all_unrelated
 from tests.tribes import Tribal, open_tribal
 from tributary import client
 from tributary.core.agent import Role
-from tributary.core.errors import ModelFailed, NotSetUp, RateLimited
+from tributary.core.errors import Forbidden, ModelFailed, NotSetUp, RateLimited
 from tributary.core.ports import Prompt
-from tributary.core.spending import ModelCall, account
+from tributary.core.spending import ModelCall, account, on_account
 from tributary.core.transcript import Transcript, Turn, TurnRole
 from tributary.edges.gateway import running
 from tributary.models.distillers import AskedDistiller
@@ -82,7 +82,7 @@ def distilling(url: str, model: Model, **settings: int) -> Iterator[tuple[Tribal
     with open_tribal(url, judge=RuledJudge(all_unrelated), screen=WordScreen(), **paced) as tribal:
         adapters = replace(tribal.adapters, distiller=AskedDistiller(model))
         with open_memory(tribal.settings, adapters=adapters) as memory:
-            yield tribal, replace(memory, distilling=replace(memory.distilling, account_of=lambda _: purse)), purse
+            yield tribal, replace(memory, distilling=replace(memory.distilling, charging=lambda _: on_account(purse))), purse
 
 
 @contextmanager
@@ -116,6 +116,8 @@ def test_readers_may_not_and_cost_nothing(database_url: str) -> None:
     with distilling(database_url, model) as (tribal, memory, purse), sdk(memory, tribal.token("r", Role.READER)) as reader:
         with pytest.raises(client.Forbidden):
             reader.distill(TURNS)
+        with pytest.raises(Forbidden):
+            memory.distill(tribal.agent("r2", Role.READER), RUN)
         assert (model.asked, purse.looked) == (0, 0)
 
 

@@ -453,9 +453,10 @@ def test_a_case_accepted_as_one_row_is_not_accepted_as_another(bench: Bench) -> 
     desk = bench.memory.curation
     assert desk.accept_review(case.id, golden="rev-abc").state == "accepted"
     assert desk.accept_review(case.id, golden="rev-abc").state == "accepted"
-    for again in (lambda: desk.accept_review(case.id, golden="rev-abd"), lambda: desk.reject_review(case.id)):
-        with pytest.raises(client.WrongStanding, match="accepted already"):
-            again()
+    with pytest.raises(client.WrongStanding, match="accepted already"):
+        desk.accept_review(case.id, golden="rev-abd")
+    with pytest.raises(client.WrongStanding, match="accepted already"):
+        desk.reject_review(case.id)
     with pytest.raises(client.InvalidRequest):
         desk.accept_review(case.id, golden="g" * 101)
     assert bench("accept", case.id, "--yes") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -12,16 +13,16 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.errors import InvalidRequest, NotSetUp, RateLimited
 from tributary.core.limits import DISTILLED_LESSONS
 from tributary.core.ports import Distiller
-from tributary.core.spending import Account, Nobody, on_account
+from tributary.core.spending import Nobody, account, on_account
 from tributary.core.transcript import Distilled, Transcript
 from tributary.telemetry import Event, log
 
-AccountOf = Callable[[Principal], Account]
-"""Opens the account on which work for a principal is charged."""
+Charging = Callable[[Principal], AbstractContextManager[None]]
+"""Opens the account of a principal's tribe for a block: the calls of models in it are charged there."""
 
 
-def _nobody(_: Principal) -> Account:
-    return Nobody()
+def _on_nobody(_: Principal) -> AbstractContextManager[None]:
+    return on_account(Nobody())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,7 @@ class Distilling:
 
     admission: Admission
     distiller: Distiller | None
-    account_of: AccountOf = _nobody
+    charging: Charging = _on_nobody
     now: Now = utc_now
 
     def distill(
@@ -48,12 +49,11 @@ class Distilling:
         if self.distiller is None:
             raise NotSetUp("no language model is set up to distill transcripts; whoever runs the server can choose one")
         self.admission.admit(principal, "distill", {}, None)
-        account = self.account_of(principal)
-        if not account.may_spend():
-            raise RateLimited(
-                "the tribe's budget for models is spent for this day (UTC)", retry_after_s=_left_of_day_s(self.now())
-            )
-        with on_account(account):
+        with self.charging(principal):
+            if not account().may_spend():
+                raise RateLimited(
+                    "the tribe's budget for models is spent for this day (UTC)", retry_after_s=_left_of_day_s(self.now())
+                )
             distilled = self.distiller.distill(transcript, most=most, timeout_s=deadline_s)
         log.event(
             Event.DISTILLED,
