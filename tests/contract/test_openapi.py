@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.contract.samples import bearer
-from tributary.contract import models
+from tributary.contract import distilling, models
 from tributary.contract.problems import PROBLEMS
 from tributary.contract.routes import ROUTES
 from tributary.edges.lambda_http import examples
@@ -89,7 +89,12 @@ def test_every_problem_of_a_503_says_when_to_try_again() -> None:
 def test_examples_are_what_the_models_take_and_give() -> None:
     models.LearnRequest.model_validate_json(json.dumps(examples.REQUESTS["learn"]))
     models.RecallRequest.model_validate_json(json.dumps(examples.REQUESTS["recall"]))
-    for operation, model in (("learn", models.LearnReply), ("recall", models.RecallReply)):
+    distilling.DistillRequest.model_validate_json(json.dumps(examples.REQUESTS["distill"]))
+    for operation, model in (
+        ("learn", models.LearnReply),
+        ("recall", models.RecallReply),
+        ("distill", distilling.DistillReply),
+    ):
         example = examples.REPLIES[operation]
         again = model.model_validate(example).model_dump(mode="json")
         assert set(again) == set(example)

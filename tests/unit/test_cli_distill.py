@@ -12,7 +12,8 @@ from typer.testing import CliRunner, Result
 
 from tests.unit.cli_fakes import Surroundings
 from tests.unit.client_fakes import distilled, learned, problem
-from tributary.core.limits import TRANSCRIPT_BYTES
+from tributary.contract.limits import DISTILL_BYTES
+from tributary.core.limits import TRANSCRIPT_BYTES, TRANSCRIPT_TURNS
 from tributary.edges.cli.app import app
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.transcripts import MOST_PARTS, parts_of, read_transcript
@@ -179,6 +180,32 @@ def test_nothing_found_is_no_error_and_asks_for_no_learning(around: Surroundings
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "0 lessons from 1 turns; 1 stretches of turns were not read; nothing to learn.\n"
     assert len(around.tribe.requests) == 1
+
+
+def test_what_was_found_before_a_part_failed_is_shown_and_learned(around: Surroundings) -> None:
+    asked: list[str] = []
+
+    def refused(request: httpx.Request) -> httpx.Response | None:
+        asked.append(request.url.path)
+        return problem("rate_limited", "budget") if asked == ["/v1/distill", "/v1/distill"] else None
+
+    around.tribe.before = refused
+    around.tribe.replies["learn_batch"] = {"items": [{"status": 200, "result": learned(), "problem": None}]}
+    text = "".join(json.dumps({"role": "tool", "text": "x" * 9_000}) + "\n" for _ in range(50))
+    result = run(around, "-", "--learn", stdin=text)
+    assert result.exit_code == 6
+    assert asked == ["/v1/distill", "/v1/distill", "/v1/lessons/batch"]
+    assert "The deploy API needs X-Batch: true" in result.stdout
+    assert "1 learned." in result.stderr
+    assert "only 1 of 3 parts were read: budget" in result.stderr
+
+
+def test_a_long_reference_does_not_make_a_request_too_large(around: Surroundings) -> None:
+    text = "".join(json.dumps({"role": "tool", "text": "\x01" * 100}) + "\n" for _ in range(2_000))
+    assert run(around, "-", "--ref", "r" * 1_000, stdin=text).exit_code == 0
+    (request,) = around.tribe.requests
+    assert len(json.loads(request.content)["transcript"]) == TRANSCRIPT_TURNS
+    assert len(request.content) <= DISTILL_BYTES
 
 
 def test_json_is_one_value_with_all_of_it(around: Surroundings) -> None:

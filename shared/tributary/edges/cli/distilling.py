@@ -41,6 +41,7 @@ def distill(
     \b
     Example: tributary distill session.jsonl --ref run:88 --learn
     """
+    from tributary.client import TributaryError
     from tributary.edges.cli.transcripts import parts_of, read_transcript
 
     doors, output = session(context, as_json=as_json)
@@ -49,8 +50,15 @@ def distill(
     if not name.strip():
         raise typer.BadParameter("must not be blank", param_hint="--ref")
     parts = parts_of(found.turns, name)
+    replies: list[Distilled] = []
+    failure: TributaryError | None = None
     with doors.open_client() as memory:
-        replies = list(_distilled(memory, parts, name, most))
+        try:
+            replies.extend(_distilled(memory, parts, name, most))
+        except TributaryError as error:
+            if not replies:
+                raise
+            failure = error
         lessons = [lesson for reply in replies for lesson in reply.lessons]
         attempts = memory.learn_all(lessons) if learn and lessons else []
     document = {
@@ -62,7 +70,9 @@ def distill(
     }
     output.result(document, [line for index, one in enumerate(lessons) for line in _lines(one, attempts[index : index + 1])])
     if not as_json:
-        output.remark(_summary(len(found.turns), parts, lessons, replies, attempts, learned=learn))
+        output.remark(_summary(len(found.turns), parts[: len(replies)], lessons, replies, attempts, learned=learn))
+    if failure is not None:
+        raise CommandFailed(failure.code, f"only {len(replies)} of {len(parts)} parts were read: {failure.detail}")
     failed = [one.error for one in attempts if one.error is not None]
     if failed:
         raise CommandFailed(failed[0].code, f"{len(failed)} of {len(attempts)} lessons could not be learned: {failed[0].detail}")

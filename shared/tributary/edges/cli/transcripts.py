@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tributary.core.limits import TRANSCRIPT_BYTES, TRANSCRIPT_REF_CHARACTERS, TRANSCRIPT_TURNS
+from tributary.core.limits import TRANSCRIPT_BYTES, TRANSCRIPT_TURNS
 from tributary.core.transcript import Turn, TurnRole, turns_of
 from tributary.edges.cli.failures import CommandFailed
 
@@ -16,6 +16,8 @@ MOST_PARTS = 10
 """A longer transcript is read from so many parts before its end."""
 _TURN_CHARACTERS = 12_000
 """A longer turn, mostly a tool's output, is shortened in the middle."""
+_STEM_CHARACTERS = 200
+"""Of the transcript's reference, so much stands before the number of each turn."""
 _ROLES = {
     "user": TurnRole.USER,
     "human": TurnRole.USER,
@@ -75,7 +77,7 @@ def parts_of(turns: Sequence[Turn], ref: str) -> list[tuple[Turn, ...]]:
     parts: list[tuple[Turn, ...]] = []
     current: list[Turn] = []
     size = 0
-    stem = ref[: TRANSCRIPT_REF_CHARACTERS - 20]
+    stem = ref[:_STEM_CHARACTERS]
     for number, turn in enumerate(turns, 1):
         placed = turn if turn.ref else replace(turn, ref=f"{stem}#turn-{number}")
         weight = len(placed.text.encode())
