@@ -8,15 +8,33 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from tests.unit.cli_fakes import Surroundings
 from tests.unit.client_fakes import distilled, learned, problem
 from tributary.contract.limits import DISTILL_BYTES
 from tributary.core.limits import TRANSCRIPT_BYTES, TRANSCRIPT_TURNS
+from tributary.core.transcript import Transcript
 from tributary.edges.cli.app import app
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.transcripts import MOST_PARTS, parts_of, read_transcript
+
+KEYS = (
+    "role",
+    "type",
+    "text",
+    "content",
+    "message",
+    "tool_calls",
+    "function",
+    "name",
+    "input",
+    "transcript",
+    "sessionId",
+    "isMeta",
+)
 
 
 @pytest.fixture
@@ -87,6 +105,41 @@ def test_a_session_of_claude_code_is_read_line_by_line() -> None:
 )
 def test_turns_come_in_many_forms(raw: str) -> None:
     assert [(turn.role.value, turn.text) for turn in read_transcript(raw.encode()).turns] == [("user", "a"), ("tool", "b")]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS) | st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), _JSON) | _JSON), st.booleans())
+def test_whatever_json_a_transcript_is_it_is_read_or_refused(documents: list[object], in_lines: bool) -> None:
+    raw = "\n".join(map(json.dumps, documents)) if in_lines else json.dumps(documents)
+    try:
+        found = read_transcript(raw.encode())
+    except CommandFailed:
+        return
+    for part in parts_of(found.turns, "r"):
+        Transcript(turns=part, ref="r").check()
+
+
+@given(st.binary())
+def test_whatever_bytes_a_transcript_is_it_is_read_or_refused(raw: bytes) -> None:
+    try:
+        found = read_transcript(raw)
+    except CommandFailed:
+        return
+    Transcript(turns=found.turns, ref="r").check()
+
+
+@pytest.mark.parametrize("depth", [200, 900, 5_000, 100_000])
+def test_deep_json_is_read_or_refused(depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    block = f'{{"type": "tool_use", "name": "f", "input": {deep}}}'
+    raw = f'{{"role": "assistant", "content": [{block}]}}\n{{"role": "user", "text": "a"}}\n'
+    assert read_transcript(raw.encode()).turns[-1].text == "a"
 
 
 def test_calls_of_tools_in_chat_messages_are_turns() -> None:

@@ -130,7 +130,8 @@ def _turns_in(given: Mapping[str, Any]) -> Iterator[Turn]:
     elif isinstance(content, list):
         for block in content:
             yield from _block(block, role)
-    for call in inner.get("tool_calls") or ():
+    calls = inner.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict) and isinstance(call.get("function"), dict):
             yield Turn(role=role, text=_called(call["function"].get("name"), call["function"].get("arguments")))
 
