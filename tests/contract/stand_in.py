@@ -21,11 +21,12 @@ from tributary.core.costs import By, Costs
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
 from tributary.core.errors import NotFound, TributaryError, Unauthenticated
 from tributary.core.ids import new_id
-from tributary.core.lesson import CounterClaim, Draft, Instant, Lesson, Status
+from tributary.core.lesson import CounterClaim, Draft, Evidence, How, Instant, Lesson, Source, Status
 from tributary.core.receipt import Coverage, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled
 from tributary.core.stats import Stats
 from tributary.core.status import Status as MemoryStatus
+from tributary.core.transcript import Distilled, Drop, Transcript
 from tributary.core.verification import Aspect, Difference, Doubt, Verification
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -160,6 +161,18 @@ class StandIn:
             tick=1,
             replayed=False,
         )
+
+    def distill(
+        self, principal: Principal, transcript: Transcript, *, most: int = 5, deadline_s: float | None = None
+    ) -> Distilled:
+        self._note("distill", principal=principal, transcript=transcript, most=most, deadline_s=deadline_s)
+        draft = Draft(
+            text="The deploy API needs X-Batch: true",
+            situation="deploying",
+            source=Source(how=How.OBSERVED, ref=transcript.place(1)),
+            evidence=(Evidence(type="transcript", ref=transcript.place(1), note=transcript.turns[0].text[:100] or None),),
+        )
+        return Distilled(lessons=(draft,), dropped={Drop.NOT_QUOTED: 2}, unread=((2, 3),), model="made/1")
 
     def reinforce(
         self,

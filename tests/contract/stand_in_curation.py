@@ -137,8 +137,13 @@ class StandInCurator(Curator):
         )
         return Reported(review_id=new_id(), decision_id=decision_id, queued=True, tick=3, replayed=False)
 
-    def reject_review(self, principal: Principal, review_id: UUID, *, idempotency_key: str | None = None) -> None:
-        self.note("reject_review", principal=principal, review_id=review_id, idempotency_key=idempotency_key)
+    def accept_review(self, principal: Principal, review_id: UUID, golden: str, *, idempotency_key: str | None = None) -> None:
+        self.note("accept_review", principal=principal, review_id=review_id, golden=golden, idempotency_key=idempotency_key)
+
+    def reject_review(
+        self, principal: Principal, review_id: UUID, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> None:
+        self.note("reject_review", principal=principal, review_id=review_id, reason=reason, idempotency_key=idempotency_key)
 
     def policy(self, principal: Principal) -> Policy:
         self.note("policy", principal=principal)
@@ -217,6 +222,7 @@ class StandInDesk(Desk):
                 review_id=new_id(),
                 signal=Signal.REPORTED,
                 suite="judge",
+                fingerprint="ab" * 32,
                 inputs={"old": {"text": "a"}, "new": {"text": "b"}},
                 found="conflicts",
                 expected="unrelated",
@@ -224,6 +230,8 @@ class StandInDesk(Desk):
                 lesson_ids=(UUID(int=100),),
                 decision_id=new_id(),
                 state=ReviewState.OPEN,
+                golden=None,
+                reason=None,
                 by="author",
                 tick=2,
                 at=AT,

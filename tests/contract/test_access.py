@@ -24,6 +24,8 @@ BODIES: dict[str, dict[str, object]] = {
     "learn": LEARN,
     "learn_batch": {"lessons": [LEARN]},
     "contest": {"text": "no header is needed", "source": {"how": "told"}},
+    "distill": {"transcript": "tool: HTTP 429"},
+    "accept_review": {"golden": "rev-abc"},
     "recall": RECALL,
     "verify": {"receipt": {}, "query": "deploy"},
     "reject_dispute": {"rationale": "it was measured"},

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.contract.samples import bearer
-from tributary.contract import models
+from tributary.contract import distilling, models
 from tributary.contract.problems import PROBLEMS
 from tributary.contract.routes import ROUTES
 from tributary.edges.lambda_http import examples
@@ -73,7 +73,8 @@ def test_each_operation_tells_its_access_and_its_problems(route: Any) -> None:
     assert ({"401", "403", "503"} <= statuses) is bool(route.role)
     assert ({"413", "415"} <= statuses) is bool(route.request)
     assert ("202" in statuses) is (route.operation in {"learn", "learn_batch", "contest", "release"})
-    assert ("429" in statuses) is route.keyed
+    assert ("429" in statuses) is (route.keyed or route.paced)
+    assert ("501" in statuses) is route.paced
     names = {parameter["name"] for parameter in operation.get("parameters", [])}
     assert ("Idempotency-Key" in names) is route.keyed
     assert ("id" in names) is ("{id}" in route.path)
@@ -88,7 +89,12 @@ def test_every_problem_of_a_503_says_when_to_try_again() -> None:
 def test_examples_are_what_the_models_take_and_give() -> None:
     models.LearnRequest.model_validate_json(json.dumps(examples.REQUESTS["learn"]))
     models.RecallRequest.model_validate_json(json.dumps(examples.REQUESTS["recall"]))
-    for operation, model in (("learn", models.LearnReply), ("recall", models.RecallReply)):
+    distilling.DistillRequest.model_validate_json(json.dumps(examples.REQUESTS["distill"]))
+    for operation, model in (
+        ("learn", models.LearnReply),
+        ("recall", models.RecallReply),
+        ("distill", distilling.DistillReply),
+    ):
         example = examples.REPLIES[operation]
         again = model.model_validate(example).model_dump(mode="json")
         assert set(again) == set(example)

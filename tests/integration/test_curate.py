@@ -483,6 +483,8 @@ def test_reported_verdict_is_queued_once_whoever_reports_it(ruled: Tribal) -> No
     assert len(ruled.memory.desk.reviews(ruled.curator, state=ReviewState.REJECTED).items) == 1
     with pytest.raises(WrongStanding, match="rejected already"):
         ruled.memory.curate.reject_review(ruled.curator, case.review_id)
+    with pytest.raises(WrongStanding, match="rejected already"):
+        ruled.memory.curate.accept_review(ruled.curator, case.review_id, "row")
     assert first.outcome is Outcome.LEARNED
 
 
@@ -582,6 +584,7 @@ def test_reader_changes_nothing_by_any_method(tribal: Tribal) -> None:
         lambda: curate.erase(reader, known.lesson_id),
         lambda: curate.resolve(reader, UUID(int=1), Ending.ACCEPTED),
         lambda: curate.report(reader, UUID(int=1), Mistake.SAME),
+        lambda: curate.accept_review(reader, UUID(int=1), "rev-abc"),
         lambda: curate.reject_review(reader, UUID(int=1)),
         lambda: curate.set_policy(reader, Policy()),
     )

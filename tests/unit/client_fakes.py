@@ -89,6 +89,21 @@ def learned(**over: Any) -> dict[str, Any]:
     return {**known, "decision": "dec_1", "tick": 7, "replayed": False, **over}
 
 
+def distilled(**over: Any) -> dict[str, Any]:
+    proposed = {
+        "text": "The deploy API needs X-Batch: true",
+        "situation": "deploying a service",
+        "source": {"how": "observed", "ref": "run:88#turn-2"},
+        "kind": "gotcha",
+        "subject": "deploy-api",
+        "tags": {},
+        "evidence": [{"type": "transcript", "ref": "run:88#turn-2", "note": "429 Too Many Requests"}],
+        "rationale": None,
+        "confidence": 0.8,
+    }
+    return {"lessons": [proposed], "dropped": [{"why": "not_quoted", "count": 2}], "unread": [], "model": "m/1", **over}
+
+
 def event(tick: int = 7, **over: Any) -> dict[str, Any]:
     known: dict[str, Any] = {"tick": tick, "at": AT, "event": "learned", "status": "active", "by": "agent-a", "decision": None}
     why = dict.fromkeys(("ending", "cause", "other", "successor", "receipt", "since", "space"))
@@ -149,6 +164,7 @@ class Tribe:
             "lesson": {"lesson": lesson(), "challenges": [], "receipt": receipt(1)},
             "timeline": timeline(),
             "changes": changes(7),
+            "distill": distilled(),
             "health": {"status": "ok", "version": "0.1.0"},
         }
 

@@ -308,7 +308,8 @@ def test_report_and_reject_review_say_what_is_in_the_queue(around: Surroundings)
     assert sent(around) == {"should_be": "unrelated", "lesson": ONE, "note": "two services"}
     around.tribe.replies["report"]["queued"] = False
     assert "in the review queue already" in run(around, "curate", "report", DECISION, "--should-be", "harmful").stdout
-    assert run(around, "curate", "reject-review", REVIEW).stdout == f"rejected: {REVIEW}\n"
+    assert run(around, "curate", "reject-review", REVIEW, "--reason", "trivia").stdout == f"rejected: {REVIEW}\n"
+    assert sent(around) == {"reason": "trivia"}
 
 
 def test_the_policy_is_shown_in_words_and_set_from_what_json_prints(around: Surroundings, tmp_path: Path) -> None:

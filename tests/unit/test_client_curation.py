@@ -267,6 +267,12 @@ def test_quarantine_erasure_reports_and_reviews_are_a_call_each(memory: Memory, 
     assert sent(tribe) == {"should_be": "unrelated", "lesson": ONE, "note": "two services"}
     assert desk.reject_review(reported).state == "rejected"
     assert tribe.requests[-1].url.path == f"/v1/reviews/{REVIEW}/reject"
+    assert sent(tribe) == {}
+    assert desk.reject_review(REVIEW, reason="names a customer").state == "rejected"
+    assert sent(tribe) == {"reason": "names a customer"}
+    assert desk.accept_review(REVIEW, golden="rev-abc").state == "accepted"
+    assert tribe.requests[-1].url.path == f"/v1/reviews/{REVIEW}/accept"
+    assert sent(tribe) == {"golden": "rev-abc"}
 
 
 WRITES: dict[str, Callable[[Memory, str | None], object]] = {
@@ -281,6 +287,7 @@ WRITES: dict[str, Callable[[Memory, str | None], object]] = {
     "release": lambda m, key: m.curation.release(ONE, idempotency_key=key),
     "erase": lambda m, key: m.curation.erase(ONE, idempotency_key=key),
     "report": lambda m, key: m.curation.report(DECISION, "same", idempotency_key=key),
+    "accept_review": lambda m, key: m.curation.accept_review(REVIEW, golden="rev-abc", idempotency_key=key),
     "reject_review": lambda m, key: m.curation.reject_review(REVIEW, idempotency_key=key),
 }
 

@@ -10,14 +10,15 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tributary.contract import distilling, models
 from tributary.contract import limits as stated
-from tributary.contract import models
 from tributary.core import limits as enforced
 from tributary.core.decision import Outcome
 from tributary.core.errors import InvalidRequest
 from tributary.core.lesson import Draft, Evidence, How, Kind, Source, Status
 from tributary.core.receipt import Coverage
 from tributary.core.requests import Question, Require
+from tributary.core.transcript import Drop, TurnRole
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SOUND = {"text": "t", "situation": "s", "source": {"how": "told", "ref": None}}
@@ -38,6 +39,7 @@ def test_only_the_limits_of_the_transport_are_stated_alone() -> None:
         "BODY_BYTES",
         "BATCH_BYTES",
         "VERIFY_BYTES",
+        "DISTILL_BYTES",
         "REQUEST_BYTES",
         "EVENT_BYTES",
         "TIMEOUT_S",
@@ -52,6 +54,8 @@ def test_only_the_limits_of_the_transport_are_stated_alone() -> None:
         (models.How, How),
         (models.Outcome, Outcome),
         (models.CoverageValue, Coverage),
+        (distilling.TurnRole, TurnRole),
+        (distilling.DropName, Drop),
         (models.RecallRequest.model_fields["require"].annotation, Require),
     ],
 )

@@ -225,6 +225,8 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "next_embedder_threads": "3",
         "embedder_dimension": "256",
         "next_embedder_dimension": "512",
+        "embedder_floor": "0.2",
+        "next_embedder_floor": "0.3",
         "judge": "openai",
         "judge_model": "m",
         "judge_url": "http://localhost:1/v1",

@@ -24,6 +24,7 @@ from tributary.client.errors import (
     NotConfigured,
     NotFound,
     NotMigrated,
+    NotSetUp,
     NotSupported,
     Overloaded,
     RateLimited,
@@ -57,6 +58,9 @@ from tributary.contract.curation import ResolvedReply as Resolved
 from tributary.contract.curation import RetiredReply as Retired
 from tributary.contract.curation import ReviewClosedReply as ReviewClosed
 from tributary.contract.curation import ReviewReply as Review
+from tributary.contract.distilling import DistillReply as Distilled
+from tributary.contract.distilling import ProposedLessonReply as ProposedLesson
+from tributary.contract.distilling import TurnRequest as Turn
 from tributary.contract.history import EventReply as Event
 from tributary.contract.models import Evidence, Source
 from tributary.contract.models import HealthReply as Health
@@ -83,6 +87,7 @@ __all__ = [
     "Curation",
     "Decision",
     "Dispute",
+    "Distilled",
     "Erased",
     "Event",
     "Evidence",
@@ -106,12 +111,14 @@ __all__ = [
     "NotConfigured",
     "NotFound",
     "NotMigrated",
+    "NotSetUp",
     "NotSupported",
     "Observation",
     "Overloaded",
     "Page",
     "Policy",
     "Precedence",
+    "ProposedLesson",
     "RateLimited",
     "Receipt",
     "Reinforced",
@@ -127,6 +134,7 @@ __all__ = [
     "Timeline",
     "TooLarge",
     "TributaryError",
+    "Turn",
     "Unauthenticated",
     "Unavailable",
     "Unreachable",

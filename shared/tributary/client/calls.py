@@ -34,6 +34,7 @@ from tributary.contract import costs as bills
 from tributary.contract import curation, limits, models
 from tributary.contract import status as about
 from tributary.contract.curation import RetireCause
+from tributary.contract.distilling import ProposedLessonReply
 from tributary.contract.models import Evidence, How, Kind, Source, Status
 
 Result = TypeVar("Result")
@@ -133,7 +134,9 @@ def learn(  # noqa: PLR0913
     )
 
 
-def drafts(lessons: Iterable[LessonDraft | Mapping[str, object]]) -> list[models.LessonRequest | InvalidRequest]:
+def drafts(
+    lessons: Iterable[LessonDraft | ProposedLessonReply | Mapping[str, object]],
+) -> list[models.LessonRequest | InvalidRequest]:
     """Returns each lesson of a batch as it is sent, or what is wrong with it; raises InvalidRequest for too many."""
     found: list[models.LessonRequest | InvalidRequest] = []
     for one in lessons:

@@ -168,9 +168,19 @@ class Curation:
         """Lists cases of the review queue, newest first."""
         return Listing(self._run, lambda at: calls.reviews(state=state, page_size=page_size, before=at), before)
 
-    def reject_review(self, review: ReviewRef, *, idempotency_key: str | None = None) -> ReviewClosedReply:
-        """Takes a case off the review queue: it teaches nothing."""
-        return self._run(calls.reject_review(review, idempotency_key=key_or_new(idempotency_key)))
+    def accept_review(self, review: ReviewRef, *, golden: str, idempotency_key: str | None = None) -> ReviewClosedReply:
+        """Takes a case off the review queue that was written down as the row `golden` of a golden set.
+
+        Raises NotFound when it is not there any more, as when what it was about was erased, and WrongStanding when it was
+        closed otherwise: then the row has to be taken back.
+        """
+        return self._run(calls.accept_review(review, golden=golden, idempotency_key=key_or_new(idempotency_key)))
+
+    def reject_review(
+        self, review: ReviewRef, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> ReviewClosedReply:
+        """Takes a case off the review queue: it teaches nothing, for the reason that may be given."""
+        return self._run(calls.reject_review(review, reason=reason, idempotency_key=key_or_new(idempotency_key)))
 
     def policy(self) -> PolicyReply:
         """Returns which source outranks which, and how much the tribe keeps."""

@@ -118,9 +118,16 @@ def report(
     return _write("report", path, request, curation.ReportedReply, idempotency_key)
 
 
-def reject_review(which: ReviewRef, *, idempotency_key: str) -> Call[curation.ReviewClosedReply]:
+def accept_review(which: ReviewRef, *, golden: str, idempotency_key: str) -> Call[curation.ReviewClosedReply]:
+    path = f"/v1/reviews/{review_id(which)}/accept"
+    request = checked(lambda: curation.AcceptReviewRequest(golden=golden))
+    return _write("accept_review", path, request, curation.ReviewClosedReply, idempotency_key)
+
+
+def reject_review(which: ReviewRef, *, reason: str | None, idempotency_key: str) -> Call[curation.ReviewClosedReply]:
     path = f"/v1/reviews/{review_id(which)}/reject"
-    return _write("reject_review", path, curation.RejectReviewRequest(), curation.ReviewClosedReply, idempotency_key)
+    request = checked(lambda: curation.RejectReviewRequest(**({} if reason is None else {"reason": reason})))
+    return _write("reject_review", path, request, curation.ReviewClosedReply, idempotency_key)
 
 
 def policy() -> Call[curation.PolicyReply]:

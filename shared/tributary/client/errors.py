@@ -20,6 +20,7 @@
     │   ├── ModelFailed            model_failed           a model gave no usable answer
     │   ├── NotMigrated            not_migrated           the server's database is not migrated
     │   └── CodeTooOld             code_too_old           the server is older than its database
+    ├── NotSetUp                   not_set_up             the server has no model for this
     ├── ServerFailed               internal               the server's own fault, to be looked up by `operation`
     │   ├── BadSetting             bad_setting            the server is misconfigured
     │   └── Corrupt                corrupt                the server's stored data is not what it should be
@@ -171,6 +172,12 @@ class CodeTooOld(Unavailable):
     """The server is older than its database; upgrade it."""
 
     default_code = "code_too_old"
+
+
+class NotSetUp(TributaryError):
+    """The server has no model set up for this."""
+
+    default_code = "not_set_up"
 
 
 class ServerFailed(TributaryError):

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 import httpx
 
-from tributary.client import calls, history
+from tributary.client import calls, distilling, history
 from tributary.client.blocking import BlockingDriver
 from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
 from tributary.client.conversation import converse
@@ -27,6 +27,8 @@ from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed, shown_moment
 from tributary.contract.costs import By, CostsReply
 from tributary.contract.curation import RetireCause, RetiredReply
+from tributary.contract.distilling import DistillReply, ProposedLessonReply
+from tributary.contract.limits import DISTILLED_LESSONS
 from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
 from tributary.contract.status import StatsReply, StatusReply
 
@@ -119,7 +121,7 @@ class Memory:
 
     def learn_all(
         self,
-        lessons: Iterable[LessonDraft | Mapping[str, object]],
+        lessons: Iterable[LessonDraft | ProposedLessonReply | Mapping[str, object]],
         *,
         deadline_s: float | None = None,
         wait: bool = True,
@@ -127,8 +129,8 @@ class Memory:
     ) -> list[Attempt]:
         """Hands up to 100 lessons to the tribe in their order and returns what became of each: its result or its error.
 
-        A lesson is a `LessonDraft`, or a mapping of the fields that `learn` takes; a bad one does not sink the others. They
-        share the deadline. Raises what concerns the batch as a whole.
+        A lesson is a `LessonDraft`, one that `distill` proposed, or a mapping of the fields that `learn` takes; a bad one does
+        not sink the others. They share the deadline. Raises what concerns the batch as a whole.
         """
         batch = calls.drafts(lessons)
         errors = [one for one in batch if isinstance(one, InvalidRequest)]
@@ -136,6 +138,22 @@ class Memory:
             return [Attempt(error=one) for one in errors]
         key = key_or_new(idempotency_key)
         return self._run(calls.learn_all(batch, deadline_s=deadline_s, wait=wait, idempotency_key=key))
+
+    def distill(
+        self,
+        transcript: str | Iterable[distilling.GivenTurn],
+        *,
+        ref: str | None = None,
+        most: int = DISTILLED_LESSONS,
+        deadline_s: float | None = None,
+    ) -> DistillReply:
+        """Has a model find what is worth remembering in an agent's transcript, and learns none of it: `learn_all` takes it.
+
+        `transcript` is a text, or turns such as `{"role": "tool", "text": "429 Too Many Requests"}`, oldest first; `ref` says
+        what it is of, as `run:88`. Each lesson quotes the turns that it rests on. Asks once, and raises NotSetUp when the
+        server has no model for it.
+        """
+        return self._run(distilling.distill(transcript, ref=ref, most=most, deadline_s=deadline_s))
 
     def contest(
         self,

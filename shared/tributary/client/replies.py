@@ -38,6 +38,7 @@ _BY_CODE: dict[str, type[errors.TributaryError]] = {
             errors.ModelFailed,
             errors.NotMigrated,
             errors.CodeTooOld,
+            errors.NotSetUp,
             errors.ServerFailed,
             errors.BadSetting,
             errors.Corrupt,

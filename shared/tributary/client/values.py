@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from tributary.client.errors import InvalidRequest
 from tributary.client.receipts import Receipt
+from tributary.contract.distilling import ProposedLessonReply
 from tributary.contract.models import ChallengeReply, Evidence, FieldProblem, How, Kind, LessonReply, LessonRequest, Source
 
 Made = TypeVar("Made", bound=BaseModel)
@@ -83,14 +84,16 @@ def as_receipts(given: Iterable[Receipt]) -> list[dict[str, object]]:
     return found
 
 
-def as_request(given: LessonDraft | Mapping[str, object]) -> LessonRequest:
+def as_request(given: LessonDraft | ProposedLessonReply | Mapping[str, object]) -> LessonRequest:
     """Returns one lesson of a batch as it is sent; raises InvalidRequest naming every field that breaks a rule."""
     if isinstance(given, LessonDraft):
         said = {one.name: getattr(given, one.name) for one in fields(LessonDraft)}
+    elif isinstance(given, ProposedLessonReply):
+        said = given.model_dump(exclude_none=True)
     elif isinstance(given, Mapping):
         said = dict(given)
     else:
-        raise broken("lesson", "must be a LessonDraft, or a mapping of the fields that learn() takes")
+        raise broken("lesson", "must be a LessonDraft, a proposed lesson, or a mapping of the fields that learn() takes")
     stated = {name: value for name, value in said.items() if value is not None}
     tags = stated.get("tags")
     if isinstance(tags, Mapping):

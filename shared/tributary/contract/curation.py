@@ -10,7 +10,7 @@ from pydantic import Field
 from tributary.contract import limits
 from tributary.contract.models import CitedReceiptReply, InstantReply, LessonReply, Outcome, ReceiptReply, Reply, Request
 from tributary.contract.models import How as HowName
-from tributary.contract.values import LessonId, Note, Rationale, Tick
+from tributary.contract.values import Filled, LessonId, Note, Rationale, Tick
 
 RetireCause = Literal["outdated", "wrong", "injection"]
 Ending = Literal["accepted", "rejected", "both_stand", "moot"]
@@ -58,8 +58,16 @@ class ReportRequest(Request):
     note: Note | None = None
 
 
+class AcceptReviewRequest(Request):
+    """The row of a golden set that the case became."""
+
+    golden: Annotated[Filled, Field(max_length=limits.GOLDEN_CHARACTERS, description="The row's id.")]
+
+
 class RejectReviewRequest(Request):
-    """The body may be empty."""
+    """Why the case teaches nothing; the body may be empty."""
+
+    reason: Rationale | None = None
 
 
 class Precedence(Request):
@@ -220,6 +228,7 @@ class ReviewReply(Reply):
     id: str
     signal: Signal
     suite: Literal["judge", "screen"]
+    fingerprint: str = Field(default="", description="SHA-256 over suite and inputs; the same for the same case.")
     inputs: dict[str, object]
     found: str
     expected: str
@@ -227,6 +236,8 @@ class ReviewReply(Reply):
     lessons: list[str]
     decision: str
     state: ReviewState
+    golden: str | None = Field(default=None, description="The row of a golden set that an accepted case became.")
+    reason: str | None = Field(default=None, description="Why a rejected case teaches nothing.")
     by: str
     tick: int
     at: datetime

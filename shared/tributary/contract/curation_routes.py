@@ -159,6 +159,18 @@ CURATION: tuple[Route, ...] = (
         ),
     ),
     Route(
+        operation="accept_review",
+        method="POST",
+        path="/v1/reviews/{id}/accept",
+        function="curate",
+        role="curator",
+        summary="Take a case off the review queue that became a row of a golden set",
+        request=curation.AcceptReviewRequest,
+        reply=curation.ReviewClosedReply,
+        id_of="rev",
+        keyed=True,
+    ),
+    Route(
         operation="reject_review",
         method="POST",
         path="/v1/reviews/{id}/reject",

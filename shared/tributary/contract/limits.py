@@ -19,6 +19,11 @@ BATCH_LESSONS = 100
 POLICY_RULES = 16
 CAPACITY = 100_000_000
 IDEMPOTENCY_KEY_CHARACTERS = 200
+TRANSCRIPT_BYTES = 200 * 1024
+TRANSCRIPT_TURNS = 2000
+TRANSCRIPT_REF_CHARACTERS = 1900
+DISTILLED_LESSONS = 5
+GOLDEN_CHARACTERS = 100
 
 BODY_BYTES = 64 * 1024
 """The largest body of one request."""
@@ -26,6 +31,8 @@ VERIFY_BYTES = 256 * 1024
 """The largest receipt with its query, where JSON escapes each character of what a recall of BODY_BYTES asked."""
 BATCH_BYTES = 4 * 1024 * 1024
 """The largest body of a batch."""
+DISTILL_BYTES = 2 * 1024 * 1024
+"""The largest body with a transcript, where JSON escapes each character of it and names each turn."""
 REQUEST_BYTES = 10 * 1000 * 1000
 """API Gateway refuses larger requests."""
 EVENT_BYTES = 6 * 1024 * 1024

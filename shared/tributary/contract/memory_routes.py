@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from tributary.contract import limits, models
+from tributary.contract import distilling, limits, models
 from tributary.contract.route import QueryParameter, Route
 
 _AS_OF = QueryParameter(
@@ -61,6 +61,18 @@ MEMORY: tuple[Route, ...] = (
         reply=models.LearnReply,
         also=(HTTPStatus.ACCEPTED,),
         keyed=True,
+    ),
+    Route(
+        operation="distill",
+        method="POST",
+        path="/v1/distill",
+        function="learn",
+        role="writer",
+        summary="Find lessons in a transcript, without learning them",
+        request=distilling.DistillRequest,
+        reply=distilling.DistillReply,
+        paced=True,
+        body_bytes=limits.DISTILL_BYTES,
     ),
     Route(
         operation="recall",

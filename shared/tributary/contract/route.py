@@ -43,6 +43,8 @@ class Route:
     """What the `{id}` of the path is the id of."""
     keyed: bool = False
     """Takes an Idempotency-Key, and is refused when too much is written."""
+    paced: bool = False
+    """Is refused, without a key, when too much is written, or when the budget for models is spent."""
     body_bytes: int = limits.BODY_BYTES
     """The largest body that is read."""
     waits: str | None = None

@@ -176,6 +176,8 @@ class Review:
     review_id: UUID
     signal: Signal
     suite: str
+    fingerprint: str
+    """SHA-256 over suite and inputs, in hexadecimal: the same case has the same in every tribe."""
     inputs: Mapping[str, object]
     found: str
     expected: str
@@ -183,6 +185,10 @@ class Review:
     lesson_ids: tuple[UUID, ...]
     decision_id: UUID
     state: ReviewState
+    golden: str | None
+    """Id of the row of a golden set that an accepted case became."""
+    reason: str | None
+    """Why a rejected case teaches nothing."""
     by: str
     tick: int
     at: datetime

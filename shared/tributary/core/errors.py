@@ -14,6 +14,7 @@
     ├── CodeTooOld            code_too_old           the schema was contracted past this code
     ├── ModelFailed           model_failed           a model gave no usable answer; its kinds share the code:
     │   ModelUnreachable, ModelThrottled, ModelTimedOut, ModelRefused, ModelMalformed
+    ├── NotSetUp              not_set_up             no model is set up for what was asked for
     ├── BadSetting            bad_setting            a setting is missing or malformed
     ├── NotComplete           not_complete           absence was claimed on an incomplete search
     └── Corrupt               corrupt                stored or shipped data is not what it should be
@@ -149,6 +150,12 @@ class ModelRefused(ModelFailed):
 
 class ModelMalformed(ModelFailed):
     """A model's answer is not what was asked for."""
+
+
+class NotSetUp(TributaryError):
+    """No model is set up for this; whoever runs the server can choose one in its settings."""
+
+    code = "not_set_up"
 
 
 class BadSetting(TributaryError):

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from tributary.core.decision import ScreenFinding, Verdict
 from tributary.core.spending import Purpose
+from tributary.core.transcript import Distilled, Transcript
 
 Vector = Sequence[float]
 """An embedding: (dimension,) finite numbers of unit norm."""
@@ -111,4 +112,17 @@ class LanguageModel(Protocol):
 
         Each attempt is charged to the account at hand.
         """
+        ...
+
+
+class Distiller(Protocol):
+    """Finds in a transcript what is worth remembering."""
+
+    @property
+    def version(self) -> str:
+        """Provider and model as pinned."""
+        ...
+
+    def distill(self, transcript: Transcript, *, most: int, timeout_s: float | None) -> Distilled:
+        """Returns at most `most` lessons, each resting on the transcript; raises ModelFailed when none of it was read."""
         ...

@@ -29,7 +29,7 @@ from tributary.core.decision import Learned, VerdictKind
 from tributary.core.errors import InvalidRequest, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Lesson, Status
-from tributary.core.limits import check_tick
+from tributary.core.limits import GOLDEN_CHARACTERS, check_short, check_tick
 from tributary.core.policy import Policy
 from tributary.core.ports import Screen
 from tributary.core.reviewing import Case, screened_case, wrong_verdicts
@@ -205,13 +205,33 @@ class Curator:
         log.event(Event.CURATED, action="report", decision=show(Prefix.DECISION, decision_id), tick=result.tick)
         return result
 
-    def reject_review(self, principal: Principal, review_id: UUID, *, idempotency_key: str | None = None) -> None:
+    def accept_review(self, principal: Principal, review_id: UUID, golden: str, *, idempotency_key: str | None = None) -> None:
+        """Takes a case off the review queue because it became the row `golden` of a golden set, which is written already.
+
+        Accepted as the same row once more it stays so. Raises NotFound, also when what it was about was erased meanwhile, and
+        WrongStanding when it was closed otherwise.
+        """
+        principal.require(Role.CURATOR)
+        check_short("golden", golden, GOLDEN_CHARACTERS)
+        self._close_review(principal, review_id, "accept_review", {"golden": golden, "reason": None}, idempotency_key)
+
+    def reject_review(
+        self, principal: Principal, review_id: UUID, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> None:
         """Takes a case off the review queue: it teaches nothing. Raises NotFound, and WrongStanding when it is closed."""
         principal.require(Role.CURATOR)
-        admitted = self._admit(principal, "reject_review", {"review": review_id.hex}, idempotency_key)
-        if admitted.replay is None:
-            self._write(statement("curate", "reject_review"), principal, admitted, {"review_id": review_id})
-            log.event(Event.CURATED, action="reject_review", review=show(Prefix.REVIEW, review_id))
+        self._close_review(principal, review_id, "reject_review", {"golden": None, "reason": reason}, idempotency_key)
+
+    def _close_review(
+        self, principal: Principal, review_id: UUID, action: str, said: Mapping[str, str | None], key: str | None
+    ) -> None:
+        admitted = self._admit(principal, action, {"review": review_id.hex, **said}, key)
+        if admitted.replay is not None:
+            return
+        if (reason := said["reason"]) is not None:
+            check_words(self.screen, "reason", reason)
+        self._write(statement("curate", "close_review"), principal, admitted, {"review_id": review_id, **said})
+        log.event(Event.CURATED, action=action, review=show(Prefix.REVIEW, review_id))
 
     def policy(self, principal: Principal) -> Policy:
         """Returns the tribe's policy; its `version` is what a change of it must name."""

@@ -1,11 +1,24 @@
-"""learn: admit -> screen -> embed -> candidates -> judge -> commit; and contest, reinforce, settle."""
+"""learn: admit -> screen -> embed -> candidates -> judge -> commit; and contest, reinforce, settle, distill."""
 
 from tributary.learn.admit import draft_of
 from tributary.learn.deadline import Deadline
 from tributary.learn.deciding import Decider
+from tributary.learn.distilling import Distilling
 from tributary.learn.judging import Bench
 from tributary.learn.pipeline import Attempt, Learner
 from tributary.learn.proposal import Resolution, Stored
 from tributary.learn.replies import learned, resolved
 
-__all__ = ["Attempt", "Bench", "Deadline", "Decider", "Learner", "Resolution", "Stored", "draft_of", "learned", "resolved"]
+__all__ = [
+    "Attempt",
+    "Bench",
+    "Deadline",
+    "Decider",
+    "Distilling",
+    "Learner",
+    "Resolution",
+    "Stored",
+    "draft_of",
+    "learned",
+    "resolved",
+]

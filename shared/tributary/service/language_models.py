@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import TypedDict
 
@@ -13,6 +14,8 @@ from tributary.core.spending import Purpose
 from tributary.models.prices import Prices
 from tributary.service.settings import PREFIX, Settings
 
+REGION = r"[a-z]{2}(-[a-z]+)+-[0-9]{1,2}"
+"""How AWS names its regions."""
 LANGUAGE_MODELS = frozenset({"bedrock", "openai", "claude"})
 
 
@@ -25,6 +28,11 @@ class Role(StrEnum):
     DISTILLER = "distiller"
 
     @property
+    def variable(self) -> str:
+        """The setting that chooses the role's provider."""
+        return PREFIX + self.upper()
+
+    @property
     def purpose(self) -> Purpose:
         return Purpose.DISTILL if self is Role.DISTILLER else Purpose(self.value)
 
@@ -34,10 +42,9 @@ def language_model(settings: Settings, role: Role) -> LanguageModel | None:
     chosen: str | None = getattr(settings, role)
     if chosen not in LANGUAGE_MODELS:
         return None
-    variable = f"{PREFIX}{role.upper()}"
     model: str | None = getattr(settings, f"{role}_model")
     if model is None:
-        raise BadSetting(f"{variable}_MODEL: must name the model when {variable}={chosen}")
+        raise BadSetting(f"{role.variable}_MODEL: must name the model when {role.variable}={chosen}")
     own_url: str | None = getattr(settings, f"{role}_url")
     bounds = _Bounds(
         max_output_tokens=settings.max_output_tokens,
@@ -52,11 +59,11 @@ def language_model(settings: Settings, role: Role) -> LanguageModel | None:
     if chosen == "bedrock":
         from tributary.models.llms import BedrockModel
 
-        return BedrockModel(model=model, region=region(settings, role), url=own_url or settings.bedrock_url, **bounds)
+        return BedrockModel(model=model, region=region(settings, role.variable), url=own_url or settings.bedrock_url, **bounds)
     from tributary.models.llms import OpenAiModel
 
-    key = openai_key(settings, url=own_url, own=getattr(settings, f"{role}_api_key"))
-    return OpenAiModel(model=model, url=own_url or settings.openai_url, api_key=key, **bounds)
+    url, key = place(settings, role)
+    return OpenAiModel(model=model, url=url, api_key=key, **bounds)
 
 
 class _Bounds(TypedDict):
@@ -66,20 +73,28 @@ class _Bounds(TypedDict):
     prices: Prices
 
 
-def region(settings: Settings, role: Role) -> str:
-    """Returns the region of Bedrock; raises BadSetting when the role needs one and none is set."""
-    if settings.aws_region is None:
-        raise BadSetting(f"{PREFIX}AWS_REGION: must name the region of Bedrock when {PREFIX}{role.upper()}=bedrock")
-    return settings.aws_region
+def region(settings: Settings, variable: str) -> str:
+    """Returns the region of Bedrock, which `variable` chose; raises BadSetting when none is set, or something else."""
+    found = settings.aws_region
+    if found is None:
+        raise BadSetting(f"{PREFIX}AWS_REGION: is needed by {variable}; set it, or AWS_REGION, to a region of AWS")
+    if not re.fullmatch(REGION, found):
+        raise BadSetting(f"{PREFIX}AWS_REGION: must be a region of AWS such as eu-central-1 (it is '{found}')")
+    return found
 
 
-def openai_key(settings: Settings, *, url: str | None, own: SecretStr | None) -> str | None:
-    """Returns the role's own key, else the general one. That belongs to the general address, and is sent nowhere else."""
-    if own is not None:
-        return own.get_secret_value()
-    if url not in (None, settings.openai_url) or settings.openai_api_key is None:
-        return None
-    return settings.openai_api_key.get_secret_value()
+def place(settings: Settings, role: Role) -> tuple[str | None, str | None]:
+    """Returns where the role's model is, None for the provider's own address, and the key for there.
+
+    The provider's key belongs to the provider's address, and is sent to no other.
+    """
+    provider = {"openai": "openai", "jev": "jev"}[getattr(settings, role)]
+    general: str | None = getattr(settings, f"{provider}_url")
+    url: str | None = getattr(settings, f"{role}_url")
+    key: SecretStr | None = getattr(settings, f"{role}_api_key")
+    if key is None and url in (None, general):
+        key = getattr(settings, f"{provider}_api_key")
+    return url or general, None if key is None else key.get_secret_value()
 
 
 def prices(settings: Settings) -> Prices:

@@ -17,13 +17,15 @@ from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated
 from tributary.core.lesson import CounterClaim, Draft
 from tributary.core.lesson import Status as LessonStatus
+from tributary.core.limits import DISTILLED_LESSONS
 from tributary.core.requests import LessonDetail, Listing, Question, Recalled
 from tributary.core.stats import Stats
 from tributary.core.status import Status
+from tributary.core.transcript import Distilled, Transcript
 from tributary.core.verification import Verification
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener
-from tributary.learn import Attempt, Learner
+from tributary.learn import Attempt, Distilling, Learner
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
 from tributary.service.databases import Databases
 from tributary.store import Database, check_level, statement
@@ -35,6 +37,7 @@ class Memory:
 
     databases: Databases
     learner: Learner
+    distilling: Distilling
     curate: Curator
     """What curators, and authors of their own lessons, do besides learning."""
     desk: Desk
@@ -125,6 +128,18 @@ class Memory:
     ) -> Learned:
         """Learns what speaks against a believed lesson (`learn.Learner.contest`)."""
         return self.learner.contest(principal, lesson_id, claim, idempotency_key=idempotency_key, deadline_s=deadline_s)
+
+    @charged
+    def distill(
+        self,
+        principal: Principal,
+        transcript: Transcript,
+        *,
+        most: int = DISTILLED_LESSONS,
+        deadline_s: float | None = None,
+    ) -> Distilled:
+        """Proposes lessons from a transcript, and learns none of them (`learn.Distilling.distill`)."""
+        return self.distilling.distill(principal, transcript, most=most, deadline_s=deadline_s)
 
     def reinforce(
         self,

@@ -10,7 +10,7 @@ from tributary.core.errors import TributaryError
 from tributary.models.llms import listing
 from tributary.models.llms.listing import ListedModel
 from tributary.models.llms.openai import OPENAI_URL
-from tributary.service.language_models import LANGUAGE_MODELS, Role, language_model, openai_key, region
+from tributary.service.language_models import LANGUAGE_MODELS, Role, language_model, place, region
 from tributary.service.settings import Settings
 
 
@@ -121,8 +121,8 @@ def _provider(settings: Settings, provider: str, place: str, role: Role) -> Prov
 def _models(settings: Settings, provider: str, role: Role) -> Iterator[ListedModel]:
     own: str | None = getattr(settings, f"{role}_url")
     if provider == "openai":
-        key = openai_key(settings, url=own, own=getattr(settings, f"{role}_api_key"))
-        yield from listing.openai_models(url=own or settings.openai_url, api_key=key, timeout_s=settings.model_timeout_s)
+        found, key = place(settings, role)
+        yield from listing.openai_models(url=found, api_key=key, timeout_s=settings.model_timeout_s)
     else:
         url = own or settings.bedrock_url
-        yield from listing.bedrock_models(region=region(settings, role), url=url, timeout_s=settings.model_timeout_s)
+        yield from listing.bedrock_models(region=region(settings, role.variable), url=url, timeout_s=settings.model_timeout_s)

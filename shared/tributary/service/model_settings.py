@@ -69,6 +69,7 @@ Url = Annotated[str, AfterValidator(_http)]
 ModelOrFolder = Annotated[str, AfterValidator(_named)]
 Model = Annotated[str, AfterValidator(_pinned)]
 Whole = Annotated[int, BeforeValidator(_whole)]
+Floor = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Dimension = Annotated[Whole, Field(ge=1, le=16_000)]
 
 
@@ -82,6 +83,9 @@ class ModelSettings(BaseSettings):
     embedder_dimension: Dimension | None = Field(
         default=None, description="Numbers of a vector, where the model leaves a choice (Titan v2: 1024, 512 or 256)."
     )
+    embedder_floor: Floor | None = Field(
+        default=None, description="Similarity under which a hit is noise, where the space's own was not measured (bedrock)."
+    )
     embedder_threads: Annotated[Whole, Field(ge=1, le=64)] = Field(
         default=1, description="Threads of one embedding in this process."
     )
@@ -92,6 +96,7 @@ class ModelSettings(BaseSettings):
         default=None, description="Its model id, or folder for sentence-transformers."
     )
     next_embedder_dimension: Dimension | None = Field(default=None, description="Numbers of its vectors.")
+    next_embedder_floor: Floor | None = Field(default=None, description="Similarity under which a hit is noise in its space.")
     next_embedder_threads: Annotated[Whole, Field(ge=1, le=64)] = Field(
         default=1, description="Threads of one of its embeddings."
     )

@@ -46,7 +46,7 @@ class Settings(ModelSettings):
     """Every setting of the server's side. Each is the variable TRIBUTARY_<NAME>; an empty one counts as absent."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="ignore", hide_input_in_errors=True
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True
     )
 
     home: Folder | None = Field(default=None, description="Folder for the embedded database and the local token.")

@@ -14,15 +14,16 @@ from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Usage
 from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget
 from tributary.core.errors import BadSetting
-from tributary.core.ports import Embedder, Judge, Screen
+from tributary.core.ports import Distiller, Embedder, Judge, Screen
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
-from tributary.learn import Decider, Learner
+from tributary.learn import Decider, Distilling, Learner
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
 from tributary.service.databases import READER_TIMEOUT_S, Databases
 from tributary.service.memory import Memory
+from tributary.service.models import Models
 from tributary.service.settings import Settings
-from tributary.spaces import FIRST, NEXT, Choice, Embedders, Profiles
+from tributary.spaces import Choice, Embedders, Profiles
 from tributary.store import OWNER, RUNTIME, Database, Reading, Target
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Adapters:
     next_embedder: Embedder | None = None
     judge: Judge | None = None
     screen: Screen | None = None
+    distiller: Distiller | None = None
     now: Now = utc_now
 
 
@@ -50,18 +52,19 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     Raises BadSetting.
     """
     given = adapters or Adapters()
+    models = Models(settings)
     server = _Server(settings)
     databases = Databases.of(server.target, server.replica, limit=settings.connections)
     database = databases.writer
-    embedders = _embedders(settings, given, databases.current)
+    embedders = _embedders(settings, given, models, databases.current)
     profiles = Profiles(databases.current, embedders)
     signer = Signer(databases.current)
-    screen = given.screen or _screen()
+    screen = given.screen or models.screen
     pace = Pace(writes_per_minute=settings.writes_per_minute, writes_per_day=settings.writes_per_day)
     admission = Admission(database=database, pace=pace, now=given.now)
     decider = Decider(
         database=database,
-        judge=given.judge or _judge(),
+        judge=given.judge or models.judge,
         screen=screen,
         profiles=profiles,
         exact_limit=settings.exact_limit,
@@ -80,6 +83,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     return Memory(
         databases=databases,
         learner=learner,
+        distilling=Distilling(admission=admission, distiller=given.distiller or models.distiller, now=given.now),
         curate=Curator(database=database, admission=admission, learner=learner, screen=screen, ledger=ledger, now=given.now),
         desk=Desk(database=database, signer=signer, now=given.now),
         gardener=Gardener(
@@ -124,7 +128,7 @@ def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Op
         owner=server.owner,
         login=server.login,
         database=database,
-        embedders=_embedders(settings, given, database),
+        embedders=_embedders(settings, given, Models(settings), database),
         exact_limit=settings.exact_limit,
         now=given.now,
         on_close=server.leave,
@@ -190,49 +194,14 @@ def _join(settings: Settings) -> EmbeddedPostgres:
     return server
 
 
-def _embedders(settings: Settings, given: Adapters, database: Reading) -> Embedders:
+def _embedders(settings: Settings, given: Adapters, models: Models, database: Reading) -> Embedders:
     """Returns the embedders that the settings, or a test, set up. None is loaded yet; raises BadSetting."""
-    first = given.embedder or _embedder(
-        FIRST, settings.embedder, model=settings.embedder_model, threads=settings.embedder_threads
-    )
-    following = given.next_embedder
-    if following is None and settings.next_embedder is not None:
-        following = _embedder(
-            NEXT, settings.next_embedder, model=settings.next_embedder_model, threads=settings.next_embedder_threads
-        )
-    elif settings.next_embedder_model is not None:
-        raise BadSetting(f"{NEXT}_MODEL: is set without {NEXT}; set both")
+    following = given.next_embedder or models.next_embedder
     return Embedders(
         database,
-        Choice(value=settings.embedder, embedder=first),
+        Choice(value=settings.embedder, embedder=given.embedder or models.embedder),
         None if following is None else Choice(value=settings.next_embedder or "given", embedder=following),
     )
-
-
-def _embedder(variable: str, chosen: str, *, model: str | None, threads: int) -> Embedder:
-    if chosen == "minilm":
-        from tributary.models.embedders import MiniLmEmbedder
-
-        return MiniLmEmbedder(threads=threads)
-    if chosen == "sentence-transformers":
-        from tributary.models.embedders import SentenceTransformersEmbedder
-
-        if model is None:
-            raise BadSetting(f"{variable}_MODEL: must name a model or folder when {variable}=sentence-transformers")
-        return SentenceTransformersEmbedder(model=model)
-    raise BadSetting(f"{variable}: 'hash' is for tests only; use minilm or sentence-transformers")
-
-
-def _judge() -> Judge:
-    from tributary.models.judges import LocalJudge
-
-    return LocalJudge()
-
-
-def _screen() -> Screen:
-    from tributary.models.screens import LocalScreen
-
-    return LocalScreen()
 
 
 def _warm_up(embedder: Embedder) -> Callable[[], None]:

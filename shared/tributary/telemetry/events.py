@@ -16,6 +16,7 @@ class Event(StrEnum):
     LEARNED = "learn.committed"
     LEARN_REPLANNED = "learn.replanned"
     LEARN_REPLAYED = "learn.replayed"
+    DISTILLED = "distill.answered"
     SETTLE_FAILED = "settle.failed"
     REINFORCED = "reinforce.committed"
     CURATED = "curate.committed"

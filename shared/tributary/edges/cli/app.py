@@ -13,6 +13,7 @@ from tributary.edges.cli import (
     agents,
     costs,
     curation,
+    distilling,
     gardening,
     history,
     judging,
@@ -119,6 +120,7 @@ def _root(
 
 app.command("serve")(serving.serve)
 app.command("learn")(knowledge.learn)
+app.command("distill")(distilling.distill)
 app.command("contest")(knowledge.contest)
 app.command("recall")(knowledge.recall)
 app.command("verify")(receipts.verify)

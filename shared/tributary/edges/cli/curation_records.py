@@ -125,6 +125,7 @@ def reviews(
 def reject_review(
     context: typer.Context,
     review: Annotated[str, typer.Argument(metavar="ID", help="The case's id: rev_...")],
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it teaches nothing.")] = None,
     key: Annotated[str | None, typer.Option(metavar="KEY", help="An idempotency key of your own.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -135,7 +136,7 @@ def reject_review(
     """
     doors, output = session(context, as_json=as_json)
     with doors.open_client() as memory:
-        reply = memory.curation.reject_review(review, idempotency_key=key)
+        reply = memory.curation.reject_review(review, reason=reason, idempotency_key=key)
     output.result(reply.model_dump(mode="json"), [f"{reply.state}: {shown(reply.review)}"])
 
 

@@ -44,6 +44,7 @@ EXITS: tuple[ExitCode, ...] = (
         codes=(
             "not_configured",
             "bad_setting",
+            "not_set_up",
             "not_migrated",
             "code_too_old",
             "missing_extra",

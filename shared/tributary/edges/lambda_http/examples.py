@@ -48,6 +48,14 @@ _TERMS = {"similarity": 0.74, "terms": 0.41, "freshness": 1.0, "confirmations": 
 REQUESTS: dict[str, dict[str, Any]] = {
     "learn": _LEARN,
     "recall": {"query": "deploy payments", "limit": 5, "at_least": 418},
+    "distill": {
+        "transcript": [
+            {"role": "user", "text": "Deploy payments, please."},
+            {"role": "tool", "text": "HTTP 429 Too Many Requests: send X-Batch: true"},
+            {"role": "assistant", "text": "With the header it went through."},
+        ],
+        "ref": "run:88",
+    },
 }
 
 REPLIES: dict[str, dict[str, Any]] = {
@@ -94,6 +102,24 @@ REPLIES: dict[str, dict[str, Any]] = {
             "key": "k1",
             "signature": "9b1d…",
         },
+    },
+    "distill": {
+        "lessons": [
+            {
+                "text": _LEARN["text"],
+                "situation": _LEARN["situation"],
+                "source": {"how": "observed", "ref": "run:88#turn-2"},
+                "kind": "gotcha",
+                "subject": "deploy-api",
+                "tags": {},
+                "evidence": [{"type": "transcript", "ref": "run:88#turn-2", "note": "429 Too Many Requests: send X-Batch: true"}],
+                "rationale": None,
+                "confidence": 0.8,
+            }
+        ],
+        "dropped": [{"why": "not_quoted", "count": 1}],
+        "unread": [],
+        "model": "bedrock:anthropic.claude-haiku-4-5-20251001-v1:0",
     },
     "changes": {
         "changes": [

@@ -14,9 +14,9 @@ _HEAD = """# The HTTP API
 Made from the route table and the error codes by `python -m tributary.edges.lambda_http.markdown`; do not edit. The whole
 description is [openapi.json](openapi.json), which a running server gives at `/openapi.json` and shows at `/docs`.
 
-Send `Authorization: Bearer <token>`. Bodies are JSON in UTF-8, at most 64 KB (4 MB for a batch, 256 KB for a receipt to verify).
-A POST that writes takes `Idempotency-Key`: the same key and body give the first reply again. Errors are problem+json (RFC 9457);
-`X-Operation-Id` finds a request in the log.
+Send `Authorization: Bearer <token>`. Bodies are JSON in UTF-8, at most 64 KB (4 MB for a batch, 2 MB for a transcript, 256 KB
+for a receipt to verify). A POST that writes takes `Idempotency-Key`: the same key and body give the first reply again. Errors are
+problem+json (RFC 9457); `X-Operation-Id` finds a request in the log.
 """
 
 

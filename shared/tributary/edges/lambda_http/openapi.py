@@ -165,6 +165,8 @@ def codes_of(route: Route) -> tuple[str, ...]:
         codes.append("wrong_standing")
     if route.keyed:
         codes += ["idempotency_conflict", "rate_limited"]
+    if route.paced:
+        codes += ["not_set_up", "rate_limited"]
     return tuple(codes)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tributary.core.requests import LessonDetail, Listing, Question, Recalled
     from tributary.core.stats import Stats
     from tributary.core.status import Status as MemoryStatus
+    from tributary.core.transcript import Distilled, Transcript
     from tributary.core.verification import Verification
     from tributary.curate import Curator, Desk
     from tributary.recall import Historian
@@ -76,6 +77,10 @@ class MemoryFace(Protocol):
         idempotency_key: str | None = None,
         deadline_s: float | None = None,
     ) -> Learned: ...
+
+    def distill(
+        self, principal: Principal, transcript: Transcript, *, most: int = ..., deadline_s: float | None = None
+    ) -> Distilled: ...
 
     def reinforce(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from tributary.contract import models
+from tributary.contract import distilling, models
 from tributary.core import ids
 from tributary.core.confidence import shown_confidence
 from tributary.core.decision import Challenge, Learned, Reinforced
@@ -14,6 +14,7 @@ from tributary.core.lesson import CounterClaim, Draft, Evidence, How, Instant, K
 from tributary.core.ranking import DIGITS
 from tributary.core.receipt import Receipt
 from tributary.core.requests import Hit, LessonDetail, Listing, Question, Recalled, Require
+from tributary.core.transcript import Distilled, Transcript, Turn, TurnRole, turns_of
 from tributary.core.verification import Verification
 
 
@@ -43,6 +44,37 @@ def counter_claim(request: models.ContestRequest) -> CounterClaim:
         evidence=tuple(Evidence(type=one.type, ref=one.ref, note=one.note) for one in request.evidence),
         rationale=request.rationale,
         confidence=request.confidence,
+    )
+
+
+def transcript(request: distilling.DistillRequest) -> Transcript:
+    given = request.transcript
+    if isinstance(given, str):
+        return Transcript(turns=turns_of(given), ref=request.ref)
+    turns = tuple(Turn(role=TurnRole(one.role), text=one.text, at=one.at, ref=one.ref) for one in given)
+    return Transcript(turns=turns, ref=request.ref)
+
+
+def distilled(reply: Distilled) -> distilling.DistillReply:
+    return distilling.DistillReply(
+        lessons=[_proposed(one) for one in reply.lessons],
+        dropped=[distilling.DroppedReply(why=why.value, count=count) for why, count in sorted(reply.dropped.items())],
+        unread=[distilling.StretchReply(first=first, last=last) for first, last in reply.unread],
+        model=reply.model,
+    )
+
+
+def _proposed(one: Draft) -> distilling.ProposedLessonReply:
+    return distilling.ProposedLessonReply(
+        text=one.text,
+        situation=one.situation,
+        source=models.SourceReply(how=one.source.how.value, ref=one.source.ref),
+        kind=one.kind.value,
+        subject=one.subject,
+        tags=dict(one.tags),
+        evidence=[models.EvidenceReply(type=item.type, ref=item.ref, note=item.note) for item in one.evidence],
+        rationale=one.rationale,
+        confidence=one.confidence,
     )
 
 

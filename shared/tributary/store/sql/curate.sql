@@ -15,9 +15,9 @@ SELECT tributary.end_dispute_v1(%(request)s)
 -- Queues a decision that was wrong for review.
 SELECT tributary.report_v1(%(request)s)
 
--- name: reject_review
--- A case of the review queue teaches nothing.
-SELECT tributary.reject_review_v1(%(tribe_id)s, %(agent_id)s, %(review_id)s, %(key)s, %(digest)s)
+-- name: close_review
+-- Takes a case off the review queue: it became a row of a golden set, or teaches nothing.
+SELECT tributary.close_review_v1(%(tribe_id)s, %(agent_id)s, %(review_id)s, %(golden)s, %(reason)s, %(key)s, %(digest)s)
 
 -- name: set_policy
 -- Puts a policy in place of the version that its curator has seen.

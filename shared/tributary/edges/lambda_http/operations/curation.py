@@ -97,10 +97,15 @@ def _reviews(ask: Ask) -> HttpReply:
     return of_model(words.reviews(ask.memory.desk.reviews(principal, state=state, **page_of(given))))
 
 
+def _accept_review(ask: Ask) -> HttpReply:
+    key, request, principal, review_id = ask.key(), ask.body(contract.AcceptReviewRequest), ask.principal, ask.id()
+    ask.memory.curate.accept_review(principal, review_id, request.golden, idempotency_key=key)
+    return of_model(contract.ReviewClosedReply(review=ids.show(ids.Prefix.REVIEW, review_id), state="accepted"))
+
+
 def _reject_review(ask: Ask) -> HttpReply:
-    key, principal, review_id = ask.key(), ask.principal, ask.id()
-    ask.body(contract.RejectReviewRequest)
-    ask.memory.curate.reject_review(principal, review_id, idempotency_key=key)
+    key, request, principal, review_id = ask.key(), ask.body(contract.RejectReviewRequest), ask.principal, ask.id()
+    ask.memory.curate.reject_review(principal, review_id, reason=request.reason, idempotency_key=key)
     return of_model(contract.ReviewClosedReply(review=ids.show(ids.Prefix.REVIEW, review_id), state="rejected"))
 
 
@@ -138,6 +143,7 @@ CURATION: Mapping[str, Callable[[Ask], HttpReply]] = {
     "decisions": _decisions,
     "report": _report,
     "reviews": _reviews,
+    "accept_review": _accept_review,
     "reject_review": _reject_review,
     "policy": _policy,
     "set_policy": _set_policy,

@@ -8,7 +8,7 @@ from datetime import datetime
 from http import HTTPStatus
 
 from tributary import __version__
-from tributary.contract import models
+from tributary.contract import distilling, models
 from tributary.core.decision import Learned, Outcome
 from tributary.core.errors import TributaryError
 from tributary.core.lesson import Draft, Status
@@ -89,6 +89,14 @@ def _reinforce(ask: Ask) -> HttpReply:
     return of_model(translate.reinforced(reinforced, now=ask.now()), measures=measures)
 
 
+def _distill(ask: Ask) -> HttpReply:
+    ask.query()
+    request = ask.body(distilling.DistillRequest)
+    principal, transcript, deadline_s = ask.principal, translate.transcript(request), ask.deadline_s(request.deadline_s)
+    found = ask.memory.distill(principal, transcript, most=request.most, deadline_s=deadline_s)
+    return of_model(translate.distilled(found))
+
+
 def _recall(ask: Ask) -> HttpReply:
     ask.query()
     question = translate.question(ask.body(models.RecallRequest))
@@ -159,6 +167,7 @@ MEMORY: Mapping[str, Operation] = {
     "learn_batch": _learn_batch,
     "contest": _contest,
     "reinforce": _reinforce,
+    "distill": _distill,
     "recall": _recall,
     "verify": _verify,
     "lessons": _lessons,

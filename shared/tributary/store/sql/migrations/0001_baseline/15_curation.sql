@@ -19,9 +19,12 @@ CREATE TABLE tributary.review (
     at           timestamptz NOT NULL DEFAULT clock_timestamp(),
     closed_at    timestamptz,
     closed_by    uuid,
+    golden       text CHECK (octet_length(golden) BETWEEN 1 AND 200), -- the row of a golden set that it became
+    reason       text CHECK (octet_length(reason) BETWEEN 1 AND 8192), -- why it teaches nothing
     PRIMARY KEY (tribe_id, review_id),
     UNIQUE (tribe_id, fingerprint),
-    CONSTRAINT review_closing CHECK ((state = 'open') = (closed_at IS NULL) AND (closed_at IS NULL) = (closed_by IS NULL))
+    CONSTRAINT review_closing CHECK ((state = 'open') = (closed_at IS NULL) AND (closed_at IS NULL) = (closed_by IS NULL)),
+    CONSTRAINT review_golden CHECK ((state = 'accepted') = (golden IS NOT NULL) AND (state = 'rejected' OR reason IS NULL))
 );
 CREATE INDEX review_newest ON tributary.review (tribe_id, tick DESC, review_id);
 

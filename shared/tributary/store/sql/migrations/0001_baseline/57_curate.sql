@@ -241,11 +241,14 @@ BEGIN
 END
 $$;
 
--- A curator finds that a case of the review queue teaches nothing.
-CREATE FUNCTION tributary.reject_review_v1(p_tribe uuid, p_actor uuid, p_review uuid, p_key text, p_digest bytea) RETURNS jsonb
+-- A curator takes a case off the review queue: accepted as the row p_golden of a golden set, or rejected, for p_reason if one is
+-- given. Accepted as the same row once more it stays as it is, so that a tool that died in between can be run again.
+CREATE FUNCTION tributary.close_review_v1(
+    p_tribe uuid, p_actor uuid, p_review uuid, p_golden text, p_reason text, p_key text, p_digest bytea) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 DECLARE
     entered record := enter_v1(p_tribe, p_actor, p_key, p_digest, 'curator');
+    wanted text := CASE WHEN p_golden IS NULL THEN 'rejected' ELSE 'accepted' END;
     r review;
 BEGIN
     IF entered.replay IS NOT NULL THEN
@@ -254,13 +257,14 @@ BEGIN
     SELECT * INTO r FROM review WHERE tribe_id = p_tribe AND review_id = p_review;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'no such review' USING ERRCODE = 'TB404';
-    ELSIF r.state <> 'open' THEN
+    ELSIF r.state = 'open' THEN
+        UPDATE review SET state = wanted, golden = p_golden, reason = p_reason, closed_at = clock_timestamp(), closed_by = p_actor
+        WHERE tribe_id = p_tribe AND review_id = p_review;
+    ELSIF r.golden IS DISTINCT FROM p_golden OR p_golden IS NULL THEN
         RAISE EXCEPTION 'the case was % already', r.state USING ERRCODE = 'TB410';
     END IF;
-    UPDATE review SET state = 'rejected', closed_at = clock_timestamp(), closed_by = p_actor
-    WHERE tribe_id = p_tribe AND review_id = p_review;
     RETURN reply_v1(p_tribe, p_actor, p_key, p_digest,
-                    jsonb_build_object('lesson_id', NULL, 'review_id', p_review, 'state', 'rejected', 'tick', entered.clock));
+                    jsonb_build_object('lesson_id', NULL, 'review_id', p_review, 'state', wanted, 'tick', entered.clock));
 END
 $$;
 

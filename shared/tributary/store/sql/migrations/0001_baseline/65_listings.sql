@@ -150,7 +150,8 @@ BEGIN
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
         'reviews', coalesce(json_agg(json_build_object(
             'review_id', r.review_id, 'signal', r.signal, 'suite', r.suite, 'inputs', r.inputs, 'found', r.found,
-            'expected', r.expected, 'note', r.note, 'lesson_ids', r.lesson_ids, 'decision_id', r.decision_id, 'state', r.state,
+            'expected', r.expected, 'note', r.note, 'fingerprint', encode(r.fingerprint, 'hex'), 'golden', r.golden, 'reason', r.reason,
+            'lesson_ids', r.lesson_ids, 'decision_id', r.decision_id, 'state', r.state,
             'by', (SELECT a.name FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = r.agent_id), 'tick', r.tick, 'at', r.at)
             ORDER BY array_position(page, r.review_id)), '[]'))
         FROM review r WHERE r.tribe_id = p_tribe AND r.review_id = ANY (page[1:p_limit]));

@@ -9,7 +9,7 @@ GRANT EXECUTE ON FUNCTION
     tributary.authenticate_v1, tributary.tribe_profile_v1, tributary.admit_v1, tributary.learn_read_v1,
     tributary.learn_commit_v1, tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.reinforce_v1,
     tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1,
-    tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.reject_review_v1,
+    tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.close_review_v1,
     tributary.set_policy_v1, tributary.policy_v1,
     tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
     tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1,

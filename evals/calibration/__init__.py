@@ -1,0 +1,11 @@
+"""How closely graders of distilled lessons agree with people: `python -m evals.calibration`.
+
+cases.py     distillations with the grades that people gave, and the rubric in words
+asked.py     a grader that asks a language model
+ruled.py     a grader by rules, without a model
+measures.py  what is made of both grades: within one, Pearson, bias, confusion
+"""
+
+from evals.calibration.measures import Calibration, measure, measured
+
+__all__ = ["Calibration", "measure", "measured"]
