@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,9 +15,17 @@ import pytest
 from tests.providers import openai
 from tests.providers.brain import agreeing
 from tests.providers.openai import KEY, MODEL, chat_routes
-from tests.providers.server import ProviderServer, Reply
+from tests.providers.server import ProviderServer, Reply, wait_for
 from tests.unit.test_language_models import ANSWER, PROMPT, Book
-from tributary.core.errors import BadSetting, ModelFailed, ModelMalformed, ModelRefused, ModelThrottled, ModelUnreachable
+from tributary.core.errors import (
+    BadSetting,
+    ModelFailed,
+    ModelMalformed,
+    ModelRefused,
+    ModelThrottled,
+    ModelTimedOut,
+    ModelUnreachable,
+)
 from tributary.core.spending import CallEnd, on_account
 from tributary.models.llms import OpenAiModel
 
@@ -180,6 +189,22 @@ def test_an_error_says_what_to_do(server: ProviderServer, reply: Reply, kind: ty
         made(server.url).answer(PROMPT, timeout_s=None)
     assert type(caught.value) is kind
     assert len(server.asked) == 1, "the library's own retries are off"
+
+
+def test_a_body_is_not_read_beyond_its_cap(server: ProviderServer) -> None:
+    server.script(openai.message_of("y" * 10_000_000))
+    with pytest.raises(ModelMalformed, match="larger than 4194304 bytes"):
+        made(server.url).answer(PROMPT, timeout_s=None)
+
+
+def test_a_drip_that_nobody_waits_for_is_hung_up_on(server: ProviderServer) -> None:
+    model = made(server.url)
+    model.answer(PROMPT, timeout_s=None)
+    before = threading.enumerate()
+    server.always(replace(openai.message_of('{"said": "yes"}'), drip_s=0.1))
+    with pytest.raises(ModelTimedOut):
+        model.answer(PROMPT, timeout_s=1.0)
+    assert wait_for(lambda: not [one for one in threading.enumerate() if one.name == "model-call" and one not in before])
 
 
 def test_a_filtered_answer_is_a_refusal(server: ProviderServer) -> None:

@@ -98,6 +98,7 @@ class OpenAiModel:
         self._asking: Asking[bytes] = Asking(
             version=self._version,
             shape=Shape(form=_LADDER[0], caps=_caps(self._url)),
+            prepare=lambda remaining_s: self._client.get(timeout_s=remaining_s),
             send=self._send,
             read=self._read,
             bounds=self._bounds,
@@ -110,11 +111,10 @@ class OpenAiModel:
         return self._version
 
     def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
-        self._client.get()  # what is not installed or set up is no attempt
         return self._asking.answer(prompt, timeout_s=timeout_s)
 
     def _send(self, prompt: Prompt, shape: Shape, remaining_s: float) -> bytes:
-        asked = self._client.get()
+        asked = self._client.get(timeout_s=remaining_s)
         request = self._request(prompt, shape)
         return fetched(
             lambda: asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s),
