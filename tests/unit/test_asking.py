@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 
 from tests.unit.test_language_models import PROMPT
@@ -39,3 +41,11 @@ def test_what_another_thread_found_out_meanwhile_is_not_forgotten() -> None:
     )
     asking.answer(PROMPT, timeout_s=None)
     assert tried == [Form.SCHEMA, *LADDER, Form.OBJECT]
+
+
+def test_no_library_of_a_provider_is_loaded_before_it_is_used() -> None:
+    program = (
+        "import sys, tributary.models.llms.listing, tributary.service.model_listing;"
+        "sys.exit(bool({'boto3', 'botocore', 'openai'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -221,6 +221,15 @@ def test_a_server_on_this_computer_needs_no_key_and_gets_none_of_the_environment
     assert KEY not in server.asked[0].headers["authorization"]
 
 
+def test_the_organisation_of_the_environment_is_told_to_nobody_else(
+    server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-hush")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-hush")
+    made(server.url).answer(PROMPT, timeout_s=None)
+    assert "hush" not in str({name: value for name, value in server.asked[0].headers.items() if name != "authorization"})
+
+
 @pytest.mark.parametrize("url", ["https://openrouter.ai/api", "http://10.0.0.7:11434", "http://localhost.example.org"])
 def test_a_server_elsewhere_needs_a_key(url: str) -> None:
     with pytest.raises(BadSetting, match="TRIBUTARY_OPENAI_API_KEY"):

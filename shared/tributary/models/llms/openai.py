@@ -193,9 +193,12 @@ def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
     except ModuleNotFoundError:
         raise BadSetting(_MISSING) from None
     try:
-        return openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s)
+        made = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s)
     except Exception as error:
         raise BadSetting(f"no client can be made for the model's URL and key ({type(error).__name__})") from None
+    if not _is_openais(url):  # whom the organisation and project of the environment are no business of
+        made.organization = made.project = None
+    return made
 
 
 def fetched(
@@ -303,7 +306,11 @@ def _document(reply: bytes) -> Mapping[str, object]:
 
 def _caps(url: str) -> tuple[str, ...]:
     """OpenAI's newer models take the new name only; other servers know the old one, and some ignore what they do not know."""
-    return _CAPS if _host(url).endswith((".openai.com", ".openai.azure.com")) else _CAPS[::-1]
+    return _CAPS if _is_openais(url) else _CAPS[::-1]
+
+
+def _is_openais(url: str) -> bool:
+    return _host(url).endswith((".openai.com", ".openai.azure.com"))
 
 
 def _host(url: str) -> str:
