@@ -49,11 +49,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+_OF_THE_PERSON = ("TRIBUTARY_", "PG", "OTEL_", "AWS_", "OPENAI_", "ANTHROPIC_", "CLAUDE_", "TYPESAFE_")
+
+
 @pytest.fixture(autouse=True)
 def _scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads the settings, databases or credentials of whoever runs it."""
     for name in list(os.environ):
-        if name.startswith(("TRIBUTARY_", "PG", "AWS_", "OTEL_")) or name == "DATABASE_URL":
+        if name.startswith(_OF_THE_PERSON) or name == "DATABASE_URL":
             monkeypatch.delenv(name)
 
 

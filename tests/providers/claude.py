@@ -144,7 +144,7 @@ class ClaudeWire:
         return result(result="I can't help with that.", stop_reason="refusal")
 
     def cut_off(self) -> Reply:
-        return result(result='{"said": "ye', stop_reason="max_tokens")
+        return result(result='{"said": "ye"}', stop_reason="max_tokens")
 
     def throttled(self, reset_s: float | None) -> Reply:
         words = (

@@ -169,7 +169,7 @@ class OpenAiWire:
         return completion({"content": None, "refusal": "I'm sorry, I cannot assist with that request."})
 
     def cut_off(self) -> Reply:
-        return message_of('{"said": "ye', finish="length")
+        return message_of('{"said": "ye"}', finish="length")
 
     def throttled(self, reset_s: float | None) -> Reply:
         headers = {} if reset_s is None else {"retry-after-ms": f"{reset_s * 1000:g}"}

@@ -124,6 +124,20 @@ def test_missing_credentials_are_named(server: ProviderServer, monkeypatch: pyte
     assert server.asked == []
 
 
+def test_credentials_that_do_not_come_are_not_waited_for_beyond_the_time(
+    server: ProviderServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile slow]\ncredential_process = sleep 5\n", "utf-8")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_PROFILE", "slow")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(ModelTimedOut, match=r"within 0\.5 s"):
+        made(server.url).answer(PROMPT, timeout_s=0.5)
+    assert server.asked == []
+
+
 def test_a_profile_that_is_not_there_is_a_bad_setting(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     with pytest.raises(BadSetting, match="AWS profile"):

@@ -144,7 +144,7 @@ def test_a_child_that_would_outlive_the_program_is_killed_with_it(server: Provid
 def test_a_program_that_hangs_is_dead_when_the_time_out_is_told(server: ProviderServer, tmp_path: Path) -> None:
     server.always(Reply(delay_s=60.0))
     with pytest.raises(ModelTimedOut):
-        made(server, tmp_path, timeout_s=1.0).answer(PROMPT, timeout_s=None)
+        made(server, tmp_path, timeout_s=2.0).answer(PROMPT, timeout_s=None)
     assert gone(server.asked[0].body["process"])
 
 

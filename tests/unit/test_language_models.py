@@ -76,6 +76,14 @@ class Scene:
             url or self.server.url, self.folder, timeout_s=timeout_s, attempts=attempts, sleep=self.slept.append
         )
 
+    def warm(self, *, timeout_s: float) -> LanguageModel:
+        """Returns a model whose client is made and has answered, so that only what follows takes its time."""
+        self.model().answer(PROMPT, timeout_s=None)
+        model = self.model(timeout_s=timeout_s)
+        model.answer(PROMPT, timeout_s=None)
+        self.server.forget()
+        return model
+
     def answer(self, *replies: Reply, timeout_s: float | None = None) -> object:
         self.server.script(*replies)
         with on_account(self.book):
@@ -200,11 +208,12 @@ def test_a_provider_that_nobody_answers_for_is_a_failure_of_the_model(scene: Sce
 @pytest.mark.parametrize("how", ["late", "dripping"])
 @pytest.mark.parametrize("whose", ["the caller's", "its own"])
 def test_a_slow_answer_is_not_waited_for_beyond_either_time(scene: Scene, how: str, whose: str) -> None:
+    own, callers = (60.0, 2.0) if whose == "the caller's" else (2.0, 60.0)
+    model = scene.warm(timeout_s=own)
     reply = scene.wire.answered(ANSWER)
     scene.server.always(replace(reply, delay_s=60.0) if how == "late" else replace(reply, drip_s=0.2))
-    own, callers = (60.0, 1.0) if whose == "the caller's" else (1.0, 60.0)
     with pytest.raises(ModelTimedOut), on_account(scene.book):
-        scene.model(timeout_s=own).answer(PROMPT, timeout_s=callers)
+        model.answer(PROMPT, timeout_s=callers)
     assert scene.book.ends == [CallEnd.TIMED_OUT]
     assert len(scene.server.asked) == 1
 
@@ -271,8 +280,9 @@ def test_a_senseless_number_of_attempts_is_refused(scene: Scene, attempts: int) 
 
 
 def test_nothing_of_a_call_that_was_given_up_is_left_running(scene: Scene) -> None:
-    scene.server.always(replace(scene.wire.answered(ANSWER), delay_s=60.0))
+    model = scene.warm(timeout_s=2.0)
     before = threading.enumerate()
+    scene.server.always(replace(scene.wire.answered(ANSWER), delay_s=60.0))
     with pytest.raises(ModelTimedOut):
-        scene.model(timeout_s=0.5).answer(PROMPT, timeout_s=None)
+        model.answer(PROMPT, timeout_s=None)
     assert wait_for(lambda: not [one for one in threading.enumerate() if one.name == "model-call" and one not in before])

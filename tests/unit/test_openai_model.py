@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,9 +15,17 @@ import pytest
 from tests.providers import openai
 from tests.providers.brain import agreeing
 from tests.providers.openai import KEY, MODEL, chat_routes
-from tests.providers.server import ProviderServer, Reply
+from tests.providers.server import ProviderServer, Reply, wait_for
 from tests.unit.test_language_models import ANSWER, PROMPT, Book
-from tributary.core.errors import BadSetting, ModelFailed, ModelMalformed, ModelRefused, ModelThrottled, ModelUnreachable
+from tributary.core.errors import (
+    BadSetting,
+    ModelFailed,
+    ModelMalformed,
+    ModelRefused,
+    ModelThrottled,
+    ModelTimedOut,
+    ModelUnreachable,
+)
 from tributary.core.spending import CallEnd, on_account
 from tributary.models.llms import OpenAiModel
 
@@ -182,6 +191,22 @@ def test_an_error_says_what_to_do(server: ProviderServer, reply: Reply, kind: ty
     assert len(server.asked) == 1, "the library's own retries are off"
 
 
+def test_a_body_is_not_read_beyond_its_cap(server: ProviderServer) -> None:
+    server.script(openai.message_of("y" * 10_000_000))
+    with pytest.raises(ModelMalformed, match="larger than 4194304 bytes"):
+        made(server.url).answer(PROMPT, timeout_s=None)
+
+
+def test_a_drip_that_nobody_waits_for_is_hung_up_on(server: ProviderServer) -> None:
+    model = made(server.url)
+    model.answer(PROMPT, timeout_s=None)
+    before = threading.enumerate()
+    server.always(replace(openai.message_of('{"said": "yes"}'), drip_s=0.1))
+    with pytest.raises(ModelTimedOut):
+        model.answer(PROMPT, timeout_s=1.0)
+    assert wait_for(lambda: not [one for one in threading.enumerate() if one.name == "model-call" and one not in before])
+
+
 def test_a_filtered_answer_is_a_refusal(server: ProviderServer) -> None:
     server.script(openai.message_of(None, finish="content_filter"))
     with pytest.raises(ModelRefused):
@@ -194,6 +219,15 @@ def test_a_server_on_this_computer_needs_no_key_and_gets_none_of_the_environment
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert made(server.url, key=None).answer(PROMPT, timeout_s=None) == ANSWER
     assert KEY not in server.asked[0].headers["authorization"]
+
+
+def test_the_organisation_of_the_environment_is_told_to_nobody_else(
+    server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-hush")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-hush")
+    made(server.url).answer(PROMPT, timeout_s=None)
+    assert "hush" not in str({name: value for name, value in server.asked[0].headers.items() if name != "authorization"})
 
 
 @pytest.mark.parametrize("url", ["https://openrouter.ai/api", "http://10.0.0.7:11434", "http://localhost.example.org"])

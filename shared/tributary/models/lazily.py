@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from tributary.models.bounded import within
+
 Made = TypeVar("Made")
 
 
@@ -17,8 +19,15 @@ class Lazily(Generic[Made]):
         self._lock = threading.Lock()
         self._made: tuple[Made] | None = None
 
-    def get(self) -> Made:
-        """Returns the one thing; raises what making it raises."""
+    def get(self, *, timeout_s: float) -> Made:
+        """Returns the one thing; raises what making it raises, and ModelTimedOut when that takes longer.
+
+        Making a client imports its library and may look for credentials over the network, or run a program for them.
+        """
+        made = self._made
+        return made[0] if made is not None else within(timeout_s, self._once)
+
+    def _once(self) -> Made:
         with self._lock:
             if self._made is None:
                 self._made = (self._make(),)

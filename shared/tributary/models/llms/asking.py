@@ -86,13 +86,17 @@ def named(provider: str, model: str) -> str:
 
 
 class Asking(Generic[Reply]):
-    """Asks by `send(prompt, shape, remaining_s)`, which must end in time, and reads by `read(prompt, shape, reply, meter)`."""
+    """Asks by `send(prompt, shape, remaining_s)`, which must end in time, and reads by `read(prompt, shape, reply, meter)`.
+
+    `prepare(remaining_s)` comes before the first attempt: what is not installed or not set up is none, and is not charged.
+    """
 
     def __init__(
         self,
         *,
         version: str,
         shape: Shape,
+        prepare: Callable[[float], object],
         send: Callable[[Prompt, Shape, float], Reply],
         read: Callable[[Prompt, Shape, Reply, Meter], Mapping[str, object]],
         bounds: Bounds,
@@ -101,6 +105,7 @@ class Asking(Generic[Reply]):
     ) -> None:
         self._version = version
         self._shape = shape
+        self._prepare = prepare
         self._send = send
         self._read = read
         self._bounds = bounds
@@ -109,13 +114,15 @@ class Asking(Generic[Reply]):
         self._lock = threading.Lock()
 
     def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
-        """Returns the answer; raises ModelFailed. The smaller of both time-outs bounds all attempts together."""
+        """Returns the answer; raises ModelFailed and BadSetting. The smaller of both time-outs bounds all of it together."""
         limit = self._bounds.timeout_s
         if timeout_s is not None:
             limit = min(limit, timeout_s) if math.isfinite(timeout_s) else limit
+        until = time.monotonic() + limit
+        self._prepare(limit)
         return bounded(
             lambda remaining_s: self._in_some_shape(prompt, time.monotonic() + remaining_s),
-            timeout_s=limit,
+            timeout_s=until - time.monotonic(),
             attempts=self._bounds.attempts,
             sleep=self._sleep,
         )

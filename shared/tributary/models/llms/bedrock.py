@@ -59,6 +59,7 @@ class BedrockModel:
         self._asking: Asking[Mapping[str, object]] = Asking(
             version=self._version,
             shape=Shape(form=_LADDER[0]),
+            prepare=lambda remaining_s: self._client.get(timeout_s=remaining_s),
             send=self._send,
             read=_read,
             bounds=self._bounds,
@@ -71,11 +72,10 @@ class BedrockModel:
         return self._version
 
     def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
-        self._client.get()  # what is not installed or set up is no attempt
         return self._asking.answer(prompt, timeout_s=timeout_s)
 
     def _send(self, prompt: Prompt, shape: Shape, remaining_s: float) -> Mapping[str, object]:
-        client = self._client.get()
+        client = self._client.get(timeout_s=remaining_s)
         request = self._request(prompt, shape)
 
         def call() -> Mapping[str, object]:

@@ -75,6 +75,7 @@ class ClaudeModel:
         self._asking: Asking[Ran] = Asking(
             version=self._version,
             shape=Shape(form=Form.SCHEMA),
+            prepare=lambda _: executable(self._command, self._known()),
             send=self._send,
             read=_read,
             bounds=self._bounds,
@@ -87,7 +88,6 @@ class ClaudeModel:
         return self._version
 
     def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
-        executable(self._command, self._known())  # what is not installed is no attempt
         return self._asking.answer(prompt, timeout_s=timeout_s)
 
     def _send(self, prompt: Prompt, shape: Shape, remaining_s: float) -> Ran:

@@ -98,6 +98,7 @@ class OpenAiModel:
         self._asking: Asking[bytes] = Asking(
             version=self._version,
             shape=Shape(form=_LADDER[0], caps=_caps(self._url)),
+            prepare=lambda remaining_s: self._client.get(timeout_s=remaining_s),
             send=self._send,
             read=self._read,
             bounds=self._bounds,
@@ -110,11 +111,10 @@ class OpenAiModel:
         return self._version
 
     def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
-        self._client.get()  # what is not installed or set up is no attempt
         return self._asking.answer(prompt, timeout_s=timeout_s)
 
     def _send(self, prompt: Prompt, shape: Shape, remaining_s: float) -> bytes:
-        asked = self._client.get()
+        asked = self._client.get(timeout_s=remaining_s)
         request = self._request(prompt, shape)
         return fetched(
             lambda: asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s),
@@ -193,9 +193,12 @@ def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
     except ModuleNotFoundError:
         raise BadSetting(_MISSING) from None
     try:
-        return openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s)
+        made = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s)
     except Exception as error:
         raise BadSetting(f"no client can be made for the model's URL and key ({type(error).__name__})") from None
+    if not _is_openais(url):  # whom the organisation and project of the environment are no business of
+        made.organization = made.project = None
+    return made
 
 
 def fetched(
@@ -303,7 +306,11 @@ def _document(reply: bytes) -> Mapping[str, object]:
 
 def _caps(url: str) -> tuple[str, ...]:
     """OpenAI's newer models take the new name only; other servers know the old one, and some ignore what they do not know."""
-    return _CAPS if _host(url).endswith((".openai.com", ".openai.azure.com")) else _CAPS[::-1]
+    return _CAPS if _is_openais(url) else _CAPS[::-1]
+
+
+def _is_openais(url: str) -> bool:
+    return _host(url).endswith((".openai.com", ".openai.azure.com"))
 
 
 def _host(url: str) -> str:
