@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Mapping
@@ -206,6 +207,21 @@ def test_a_reason_becomes_one_short_line_of_what_can_be_seen() -> None:
     reason = first(verdict("same", reason="first\nsecond\u202e \x1b[31mred " + "x" * 1000)).reason
     assert reason.startswith("first second [31mred x")
     assert len(reason) == 200
+
+
+@pytest.mark.parametrize(("error", "level"), [(ModelRefused("no"), logging.WARNING), (KeyError("a bug"), logging.ERROR)])
+def test_pairs_without_an_answer_are_told_once_a_kind_in_the_log(
+    error: Exception, level: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def some(prompt: Prompt) -> object:
+        if _port(prompt) % 2:
+            raise error
+        return verdict("same")(prompt)
+
+    with caplog.at_level(logging.WARNING, logger="tributary"):
+        judge_of(Thinking(some), concurrency=1).judge(NEW, MANY, timeout_s=5.0)
+    told = [(one.getMessage(), one.levelno) for one in caplog.records]
+    assert told == [("judge.unavailable", level)]
 
 
 def test_its_version_names_the_model_and_the_prompt() -> None:

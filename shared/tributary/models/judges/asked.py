@@ -72,7 +72,7 @@ class _Answer(BaseModel):
 
     pair: str
     verdict: Annotated[VerdictKind, Field(strict=False)]  # a string of the wire; still only one that is spelt as asked
-    confidence: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+    confidence: Annotated[float, Field(ge=0.0, le=1.0)]  # which NaN is not
     reason: Annotated[str, Field(max_length=_LONGEST_REASON)]
 
 

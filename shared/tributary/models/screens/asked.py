@@ -34,7 +34,8 @@ _SCHEMA: Mapping[str, object] = {
     "additionalProperties": False,
 }
 
-_Probability = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+_Probability = Annotated[float, Field(ge=0.0, le=1.0)]
+"""Which NaN is not."""
 
 
 class _Answer(BaseModel):
