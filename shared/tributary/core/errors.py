@@ -12,8 +12,12 @@
     ├── Unavailable           unavailable            the database cannot be reached now
     ├── NotMigrated           not_migrated           the schema is missing or older than this code
     ├── CodeTooOld            code_too_old           the schema was contracted past this code
-    ├── ModelFailed           model_failed           a model gave no usable answer; its kinds share the code:
-    │   ModelUnreachable, ModelThrottled, ModelTimedOut, ModelRefused, ModelMalformed
+    ├── ModelFailed           model_failed           a model gave no usable answer; its kinds share the code
+    │   ├── ModelUnreachable  model_failed           it, or its provider, was away
+    │   ├── ModelThrottled    model_failed           its provider takes no more requests for now
+    │   ├── ModelTimedOut     model_failed           it did not answer in time
+    │   ├── ModelRefused      model_failed           it, or a filter, declined to answer
+    │   └── ModelMalformed    model_failed           it answered what was not asked
     ├── NotSetUp              not_set_up             no model is set up for what was asked for
     ├── BadSetting            bad_setting            a setting is missing or malformed
     ├── NotComplete           not_complete           absence was claimed on an incomplete search
