@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tributary.core.errors import BadSetting
+from tributary import service
 from tributary.core.ports import Embedder, Judge, LanguageModel, Screen, SpaceDefinition, Vector
 from tributary.models.embedders import MiniLmEmbedder
 from tributary.models.judges import LocalJudge
@@ -52,21 +52,16 @@ def local() -> Models:
 
 
 def chosen(settings: Settings) -> Models:
-    """Returns the models that the settings choose; raises BadSetting for one that can't be used here.
-
-    Never another one instead: figures of a local judge must not pass for those of the one that was asked for.
-    """
-    asked = {
-        "EMBEDDER": (settings.embedder, "minilm"),
-        "JUDGE": (settings.judge, "local"),
-        "STRONG_JUDGE": (settings.strong_judge, None),
-        "SCREEN": (settings.screen, "local"),
-        "DISTILLER": (settings.distiller, None),
-    }
-    for name, (value, known) in asked.items():
-        if value != known:
-            raise BadSetting(f"TRIBUTARY_{name}: evals cannot use '{value}'; unset it")
-    return local()
+    """Returns the models that the settings choose, never another one instead; raises BadSetting."""
+    found = service.Models(settings)
+    return Models(
+        judge=found.judge,
+        cheap_judge=found.cheap_judge,
+        strong_judge=found.strong_judge,
+        screen=found.screen,
+        embedder=Remembering(found.embedder),
+        language_model=found.grader,
+    )
 
 
 class Remembering:

@@ -168,6 +168,12 @@ class Models:
 
         return AskedScreen(model=self._language_model(Role.SCREEN), at=settings.screen_at)
 
+    @cached_property
+    def grader(self) -> LanguageModel | None:
+        """The language model that grades others' work, in evals: the strongest one that is set up for another task."""
+        roles = (Role.STRONG_JUDGE, Role.JUDGE, Role.DISTILLER, Role.SCREEN)
+        return next((found for role in roles if (found := language_model(self._settings, role))), None)
+
     def _language_model(self, role: Role) -> LanguageModel:
         found = language_model(self._settings, role)
         if found is None:
