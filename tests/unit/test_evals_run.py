@@ -76,8 +76,8 @@ def test_a_figure_that_fell_ends_with_1_and_is_named_and_an_update_makes_it_hold
     assert "tool-discipline.right" in capsys.readouterr().out
 
 
-def test_a_model_that_evals_cannot_use_is_refused_by_its_variable(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(BadSetting, match="TRIBUTARY_JUDGE: evals cannot use 'openai'"):
+def test_a_model_that_cannot_be_used_is_refused_by_its_variable(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(BadSetting, match="TRIBUTARY_JUDGE_MODEL: must name the model"):
         models.chosen(Settings.model_validate({"judge": "openai"}))
     assert models.chosen(Settings()).judge.version == LocalJudge().version
 

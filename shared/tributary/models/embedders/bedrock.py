@@ -94,7 +94,7 @@ class BedrockEmbedder:
 
     def warm(self) -> None:
         """Makes the client now, without asking the service; raises BadSetting."""
-        self._client.get()
+        self._client.get(timeout_s=self._timeout_s)
 
     def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
         """Returns one vector a text, in order: (dimension,), unit norm; raises BadSetting and ModelFailed.
@@ -127,7 +127,8 @@ class BedrockEmbedder:
             return [one.result() for one in running]
 
     def _one(self, texts: Sequence[str], until: float) -> list[Vector]:
-        client = self._client.get()  # what is not installed or set up is no attempt
+        left_s = min(self._timeout_s, until - time.monotonic())
+        client = self._client.get(timeout_s=left_s)  # what is not installed or set up is no attempt
         dimension = self._dimension if self._known.wire_dimensions else None
         body = json.dumps(self._known.form.request(texts, dimension=dimension)).encode()
 

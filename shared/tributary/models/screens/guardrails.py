@@ -91,7 +91,8 @@ class GuardrailsScreen:
         return ScreenFinding(screen=self._version, reasons=tuple(code for code in order if code in found))
 
     def _assessed(self, texts: Sequence[str], until: float) -> set[str]:
-        client = self._client.get()  # what is not installed or set up is no attempt
+        left_s = min(self._timeout_s, until - time.monotonic())
+        client = self._client.get(timeout_s=left_s)  # what is not installed or set up is no attempt
         content: list[GuardrailContentBlockTypeDef] = [
             {"text": {"text": text, "qualifiers": ["guard_content"]}} for text in texts
         ]
