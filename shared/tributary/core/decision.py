@@ -17,22 +17,24 @@ class VerdictKind(StrEnum):
     UNSURE = "unsure"
 
 
-JUDGE_UNAVAILABLE = "judge_unavailable"
-JUDGE_REFUSED = "judge_refused"
-JUDGE_MALFORMED = "judge_malformed"
-JUDGE_TIMED_OUT = "judge_timed_out"
-BUDGET_SPENT = "budget_spent"
-NO_ANSWER = frozenset({JUDGE_UNAVAILABLE, JUDGE_REFUSED, JUDGE_MALFORMED, JUDGE_TIMED_OUT, BUDGET_SPENT})
-"""Causes of a verdict that is no answer: the gardener asks again. The schema takes every verdict with a cause for such a one."""
+class NoAnswer(StrEnum):
+    """Why a judge gave no answer about a pair. The pair stays `unsure`, and the gardener asks about it again.
 
+    Nothing else counts as no answer; `no_answer_v1` in the schema holds the same codes.
+    """
 
-def cause_of(error: Exception) -> str:
-    """Returns why a judge that raised `error` gave no answer."""
-    if isinstance(error, ModelRefused):
-        return JUDGE_REFUSED
-    if isinstance(error, ModelMalformed):
-        return JUDGE_MALFORMED
-    return JUDGE_TIMED_OUT if isinstance(error, ModelTimedOut) else JUDGE_UNAVAILABLE
+    UNAVAILABLE = "judge_unavailable"
+    TIMED_OUT = "judge_timed_out"
+    REFUSED = "judge_refused"
+    MALFORMED = "judge_malformed"
+    BUDGET_SPENT = "budget_spent"
+    """The strong judge was not asked, since the budget of the day is spent; it is once there is budget again."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> NoAnswer:
+        """Returns the cause that a failure of a judge is recorded by."""
+        kinds = {ModelTimedOut: cls.TIMED_OUT, ModelRefused: cls.REFUSED, ModelMalformed: cls.MALFORMED}
+        return next((cause for kind, cause in kinds.items() if isinstance(error, kind)), cls.UNAVAILABLE)
 
 
 class Outcome(StrEnum):
@@ -56,13 +58,14 @@ class Verdict:
     """Name and version of the judge, as recorded in the decision."""
     reason: str
     cause: str | None = None
-    """A code of NO_ANSWER when the judge gave no real answer; then the kind is `unsure`."""
+    """A code when the judge gave no real answer: one of `NoAnswer`."""
     first: Verdict | None = None
     """What the cheap tier had said, where it was the strong one's to say."""
 
     @property
-    def answered(self) -> bool:
-        return self.cause is None
+    def no_answer(self) -> NoAnswer | None:
+        """Returns why this is no answer, None when it is one."""
+        return NoAnswer(self.cause) if self.cause in set(NoAnswer) else None
 
     def record(self) -> dict[str, object]:
         """Returns what a decision keeps of it beside the lesson's id: codes and figures, no text."""

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from tributary.core.agent import Principal
 from tributary.core.confidence import lapsed
-from tributary.core.decision import BUDGET_SPENT, JUDGE_UNAVAILABLE
+from tributary.core.decision import NoAnswer
 from tributary.core.ids import new_id
 from tributary.core.lesson import Lesson
 from tributary.core.outcome import Candidate, Judged
@@ -54,7 +54,7 @@ def rejudge(visit: Visit, tally: Tally) -> None:
     missed = 0
     while waiting > 0:
         if visit.budget.spent or missed >= MISSES:
-            tally.leave(waiting, JUDGE_UNAVAILABLE if missed >= MISSES else None)
+            tally.leave(waiting, NoAnswer.UNAVAILABLE if missed >= MISSES else None)
             return
         spend = account().may_spend()
         row = visit.tools.database.value(
@@ -62,7 +62,7 @@ def rejudge(visit: Visit, tally: Tally) -> None:
         )
         if row is None:
             if not spend:
-                tally.leave(waiting, BUDGET_SPENT)
+                tally.leave(waiting, NoAnswer.BUDGET_SPENT)
             return
         left_open = _read(visit, rows.document(row))
         missed = missed + 1 if _asked(visit, tally, left_open) is False else 0
@@ -98,9 +98,9 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
         content_hash=left_open.lesson.content_hash,
     )
     judged = bench.judge_all(asked, Deadline.after(visit.budget.remaining_s())) or ()
-    answered = [one for one in judged if one.verdict.answered]
-    put_off = [one for one in judged if one.verdict.cause == BUDGET_SPENT]
-    news = [one for one in put_off if left_open.causes.get(str(one.candidate.lesson.lesson_id)) != BUDGET_SPENT]
+    answered = [one for one in judged if one.verdict.no_answer is None]
+    put_off = [one for one in judged if one.verdict.no_answer is NoAnswer.BUDGET_SPENT]
+    news = [one for one in put_off if left_open.causes.get(str(one.candidate.lesson.lesson_id)) != NoAnswer.BUDGET_SPENT]
     complete = len(answered) == left_open.pairs
     if not complete:
         tally.leave(1, _why_not(asked, judged))
@@ -126,8 +126,8 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
 def _why_not(asked: Mapping[UUID, Candidate], judged: Sequence[Judged]) -> str | None:
     """Returns why not every pair was answered; None when only pairs are left that time ends in this very run."""
     if asked and not judged:
-        return JUDGE_UNAVAILABLE
-    return next((one.verdict.cause for one in judged if not one.verdict.answered), None)
+        return NoAnswer.UNAVAILABLE
+    return next((cause for one in judged if (cause := one.verdict.no_answer)), None)
 
 
 @dataclass(frozen=True, kw_only=True)

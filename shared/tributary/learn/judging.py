@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from tributary.core.decision import JUDGE_UNAVAILABLE, Verdict, VerdictKind
+from tributary.core.decision import NoAnswer, Verdict, VerdictKind
 from tributary.core.errors import ModelFailed
 from tributary.core.lesson import Draft, Lesson
 from tributary.core.outcome import Candidate, Judged
@@ -89,23 +89,24 @@ class Bench:
         asked = [
             JudgedText(lesson_id=one.lesson_id, text=one.text, situation=one.situation, subject=one.subject) for one in lessons
         ]
+        cause = NoAnswer.UNAVAILABLE
         try:
             answers = self._judge.judge(self._new, asked, timeout_s=deadline.remaining_s())
         except Exception as error:  # whatever breaks in an adapter, a lesson must not be lost with it
             level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
             log.event(Event.JUDGE_UNAVAILABLE, level=level, error=error, judge=self._judge.version)
-            answers = ()
+            answers, cause = (), NoAnswer.of(error)
         known = {one.lesson_id for one in lessons}
         # an answer about something that was not asked is no answer
         by_id = {answer.lesson_id: answer for answer in answers if answer.lesson_id in known}
-        return [by_id.get(one.lesson_id) or self._no_answer(one.lesson_id) for one in lessons]
+        return [by_id.get(one.lesson_id) or self._no_answer(one.lesson_id, cause) for one in lessons]
 
-    def _no_answer(self, lesson_id: UUID) -> Verdict:
+    def _no_answer(self, lesson_id: UUID, cause: NoAnswer) -> Verdict:
         return Verdict(
             lesson_id=lesson_id,
             kind=VerdictKind.UNSURE,
             confidence=0.0,
             judge=self._judge.version,
             reason="the judge gave no answer",
-            cause=JUDGE_UNAVAILABLE,
+            cause=cause,
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from tributary.core.decision import BUDGET_SPENT, JUDGE_UNAVAILABLE, Verdict, VerdictKind, cause_of
+from tributary.core.decision import NoAnswer, Verdict, VerdictKind
 from tributary.core.errors import BadSetting, ModelFailed, ModelTimedOut
 from tributary.core.ports import Judge, JudgedText
 from tributary.core.spending import account
@@ -49,29 +49,29 @@ class TieredJudge:
         settled = self._first(new, candidates, timeout_s)
         doubtful = [one for one in candidates if self._doubts(settled[one.lesson_id])]
         if doubtful and account().may_spend():
-            answered = any(one.answered for one in settled.values())
+            answered = any(one.no_answer is None for one in settled.values())
             second = self._second(new, doubtful, None if until is None else until - self._clock(), must_answer=not answered)
             settled |= {key: replace(verdict, first=settled[key]) for key, verdict in second.items()}
         elif doubtful:
             # what the cheap one was away for is its own still, and asked about again however the budget stands
-            waiting = [one.lesson_id for one in doubtful if settled[one.lesson_id].answered]
-            settled |= {key: replace(_no_answer(key, self._strong, BUDGET_SPENT), first=settled[key]) for key in waiting}
+            waiting = [one.lesson_id for one in doubtful if settled[one.lesson_id].no_answer is None]
+            settled |= {key: replace(_no_answer(key, self._strong, NoAnswer.BUDGET_SPENT), first=settled[key]) for key in waiting}
         return [settled[one.lesson_id] for one in candidates]
 
     def _first(self, new: JudgedText, candidates: Sequence[JudgedText], timeout_s: float | None) -> dict[UUID, Verdict]:
-        cause = JUDGE_UNAVAILABLE
+        cause = NoAnswer.UNAVAILABLE
         found: Mapping[UUID, Verdict] = {}
         try:
             found = _asked(self._cheap, new, candidates, None if timeout_s is None else timeout_s * CHEAP_SHARE)
         except Exception as error:
             _log(self._cheap, error)
-            cause = cause_of(error)
+            cause = NoAnswer.of(error)
         return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._cheap, cause) for one in candidates}
 
     def _second(
         self, new: JudgedText, doubtful: Sequence[JudgedText], remaining_s: float | None, *, must_answer: bool
     ) -> dict[UUID, Verdict]:
-        cause = JUDGE_UNAVAILABLE
+        cause = NoAnswer.UNAVAILABLE
         found: Mapping[UUID, Verdict] = {}
         try:
             found = _asked(self._strong, new, doubtful, remaining_s)
@@ -79,11 +79,11 @@ class TieredJudge:
             _log(self._strong, error)
             if must_answer:
                 raise ModelFailed("neither judge gave an answer") from error
-            cause = cause_of(error)
+            cause = NoAnswer.of(error)
         return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._strong, cause) for one in doubtful}
 
     def _doubts(self, first: Verdict) -> bool:
-        doubtful = first.kind in (VerdictKind.CONFLICTS, VerdictKind.UNSURE) or not first.answered
+        doubtful = first.kind in (VerdictKind.CONFLICTS, VerdictKind.UNSURE) or first.no_answer is not None
         return doubtful or not first.confidence >= self._below  # so that no confidence at all (NaN) is too little as well
 
 
@@ -95,7 +95,7 @@ def _asked(judge: Judge, new: JudgedText, candidates: Sequence[JudgedText], time
     return {one.lesson_id: one for one in answers if one.lesson_id in known}  # about nothing that was not asked
 
 
-def _no_answer(lesson_id: UUID, judge: Judge, cause: str) -> Verdict:
+def _no_answer(lesson_id: UUID, judge: Judge, cause: NoAnswer) -> Verdict:
     return Verdict(
         lesson_id=lesson_id,
         kind=VerdictKind.UNSURE,

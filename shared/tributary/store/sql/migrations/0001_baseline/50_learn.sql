@@ -186,11 +186,6 @@ BEGIN
 END
 $$;
 
--- Whether a judge left any pair open: a verdict with a cause is no answer.
-CREATE FUNCTION tributary.unanswered_v1(p_verdicts jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-    SELECT p_verdicts @? '$[*] ? (@.cause != null)'
-$$;
-
 -- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role, since, released}]. `role`
 -- is the one that the author had when it came in, `since` the tick at which it was kept; `released` tells that a curator let it in
 -- although the screen had held it back.

@@ -5,6 +5,12 @@ CREATE FUNCTION tributary.uuids_v1(p jsonb) RETURNS uuid[] LANGUAGE sql IMMUTABL
     SELECT coalesce(translate(p::text, '[]" ', '{}'), '{}')::uuid[]
 $$;
 
+-- Whether a verdict is none: the judge gave no answer, and the gardener asks again. The codes are those of core.decision.NoAnswer.
+CREATE FUNCTION tributary.no_answer_v1(p_verdict jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT coalesce(p_verdict ->> 'cause' IN (
+        'judge_unavailable', 'judge_timed_out', 'judge_refused', 'judge_malformed', 'budget_spent'), false)
+$$;
+
 -- Ends the belief in lessons; gives those that really were believed. The caller holds the gate and has advanced the clock.
 CREATE FUNCTION tributary.deactivate_v1(
     p_tribe uuid, p_ids uuid[], p_status text, p_successor uuid, p_tick bigint, p_at timestamptz) RETURNS uuid[]
@@ -465,7 +471,8 @@ BEGIN
     VALUES (tribe, decision, tick, clock_timestamp(), agent, actor, coalesce(known, new_id),
             CASE WHEN known IS NOT NULL AND stands IS NULL THEN p -> 'lesson' END, (p ->> 'read_tick')::bigint,
             (p ->> 'replans')::integer, p -> 'candidates', p -> 'verdicts', p -> 'screening', outcome, reason,
-            coalesce(standing = 'active' AND unanswered_v1(p -> 'verdicts')
+            coalesce(standing = 'active' AND EXISTS (
+                         SELECT FROM jsonb_array_elements(p -> 'verdicts') AS v(verdict) WHERE no_answer_v1(v.verdict))
                      OR standing = 'quarantined' AND p #> '{screening,reasons}' ? 'screen_unavailable', false),
             coalesce(p -> 'receipts', '[]'));
     IF p -> 'reviews' <> '[]' THEN

@@ -101,11 +101,11 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
         FROM decision d
         CROSS JOIN LATERAL jsonb_array_elements(d.verdicts) AS v
         JOIN lesson o ON o.tribe_id = p_tribe AND o.lesson_id = (v ->> 'lesson_id')::uuid AND o.believed
-        WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision AND v ->> 'cause' IS NOT NULL
+        WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision AND no_answer_v1(v)
           AND NOT EXISTS (
               SELECT FROM decision later CROSS JOIN LATERAL jsonb_array_elements(later.verdicts) AS a
               WHERE later.tribe_id = p_tribe AND later.lesson_id = d.lesson_id AND later.decision_id <> d.decision_id
-                AND later.tick >= d.tick AND a ->> 'lesson_id' = v ->> 'lesson_id' AND a ->> 'cause' IS NULL)
+                AND later.tick >= d.tick AND a ->> 'lesson_id' = v ->> 'lesson_id' AND NOT no_answer_v1(a))
           AND NOT EXISTS (
               SELECT FROM dispute x JOIN dispute_about b USING (tribe_id, dispute_id)
               WHERE x.tribe_id = p_tribe AND x.closed_by IS NOT NULL
@@ -117,7 +117,7 @@ $$;
 CREATE FUNCTION tributary.garden_cause_v1(p_tribe uuid, p_lesson uuid, p_other uuid) RETURNS text
 LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
     SELECT v ->> 'cause' FROM decision d CROSS JOIN LATERAL jsonb_array_elements(d.verdicts) AS v
-    WHERE d.tribe_id = p_tribe AND d.lesson_id = p_lesson AND v ->> 'lesson_id' = p_other::text AND v ->> 'cause' IS NOT NULL
+    WHERE d.tribe_id = p_tribe AND d.lesson_id = p_lesson AND v ->> 'lesson_id' = p_other::text AND no_answer_v1(v)
     ORDER BY d.tick DESC, d.at DESC, d.decision_id DESC LIMIT 1
 $$;
 
