@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from tests.doubles import within_a_subject
 from tests.gardens import HEADER, OTHER, dump, garden, kinds, learned, ticks
 from tests.tribes import Tribal, open_tribal
 from tributary.core.curation import DisputeKind, Review, Signal
-from tributary.core.decision import Outcome, VerdictKind
+from tributary.core.decision import NoAnswer, Outcome, VerdictKind
 from tributary.core.garden import Rule
 from tributary.core.spending import Purpose
 from tributary.models.judges import TieredJudge
@@ -260,3 +261,9 @@ def test_a_pair_that_an_absent_judge_left_waits_for_the_budget_once_the_cheap_on
         tiers.tribal.clock.advance(days=1)
         assert kinds(garden(tiers.tribal).rule(Rule.REJUDGE)) == {"cleared": 1}
         assert tiers.tribal.rows("SELECT FROM tributary.decision WHERE unjudged") == []
+
+
+def test_the_schema_knows_every_cause_of_no_answer_and_no_other(tiers: Tiers) -> None:
+    for cause, known in [*((one.value, True) for one in NoAnswer), ("equal", False), (None, False)]:
+        document = json.dumps({"verdict": "unsure", "cause": cause})
+        assert tiers.tribal.rows("SELECT tributary.no_answer_v1(%s::jsonb) AS known", document) == [{"known": known}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tributary.contract import costs, status
+from tributary.contract import costs, limits, status
 from tributary.contract.route import QueryParameter, Route
 
 _DAY: dict[str, object] = {"type": "string", "format": "date"}
@@ -39,7 +39,9 @@ STATUS: tuple[Route, ...] = (
                 name="from", description="The first day (UTC), `2026-03-01`; 29 days before `to` when absent.", schema=_DAY
             ),
             QueryParameter(
-                name="to", description="The last day (UTC); today when absent. At most 400 days are told.", schema=_DAY
+                name="to",
+                description=f"The last day (UTC); today when absent. At most {limits.COST_DAYS} days are told.",
+                schema=_DAY,
             ),
             QueryParameter(
                 name="by",

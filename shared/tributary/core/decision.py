@@ -28,6 +28,7 @@ class NoAnswer(StrEnum):
     REFUSED = "judge_refused"
     MALFORMED = "judge_malformed"
     BUDGET_SPENT = "budget_spent"
+    """The strong judge was not asked, since the budget of the day is spent; it is once there is budget again."""
 
     @classmethod
     def of(cls, error: BaseException) -> NoAnswer:

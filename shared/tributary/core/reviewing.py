@@ -78,7 +78,7 @@ def overruled_case(verdict: Verdict, *, old: Lesson, new: Draft, new_lesson: UUI
     Only two answers can speak against each other: a tier that was unsure, or away, said nothing that is wrong.
     """
     first = verdict.first
-    if first is None or not (first.answered and verdict.answered):
+    if first is None or first.no_answer or verdict.no_answer:
         return None
     if first.kind is verdict.kind or VerdictKind.UNSURE in (first.kind, verdict.kind):
         return None

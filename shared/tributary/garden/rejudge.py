@@ -143,7 +143,7 @@ def _why_not(asked: Mapping[UUID, Candidate], judged: Sequence[Judged]) -> str |
     """Returns why not every pair was answered; None when only pairs are left that time ends in this very run."""
     if asked and not judged:
         return NoAnswer.UNAVAILABLE
-    return next((one.verdict.cause for one in judged if not one.verdict.answered), None)
+    return next((cause for one in judged if (cause := one.verdict.no_answer)), None)
 
 
 @dataclass(frozen=True, kw_only=True)

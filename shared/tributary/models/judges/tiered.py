@@ -49,7 +49,7 @@ class TieredJudge:
         settled = self._first(new, candidates, timeout_s)
         doubtful = [one for one in candidates if self._doubts(settled[one.lesson_id])]
         if doubtful and account().may_spend():
-            answered = any(one.answered for one in settled.values())
+            answered = any(one.no_answer is None for one in settled.values())
             second = self._second(new, doubtful, None if until is None else until - self._clock(), must_answer=not answered)
             settled |= {key: replace(verdict, first=settled[key]) for key, verdict in second.items()}
         elif doubtful:
@@ -83,7 +83,7 @@ class TieredJudge:
         return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._strong, cause) for one in doubtful}
 
     def _doubts(self, first: Verdict) -> bool:
-        doubtful = first.kind in (VerdictKind.CONFLICTS, VerdictKind.UNSURE) or not first.answered
+        doubtful = first.kind in (VerdictKind.CONFLICTS, VerdictKind.UNSURE) or first.no_answer is not None
         return doubtful or not first.confidence >= self._below  # so that no confidence at all (NaN) is too little as well
 
 
@@ -95,7 +95,7 @@ def _asked(judge: Judge, new: JudgedText, candidates: Sequence[JudgedText], time
     return {one.lesson_id: one for one in answers if one.lesson_id in known}  # about nothing that was not asked
 
 
-def _no_answer(lesson_id: UUID, judge: Judge, cause: str) -> Verdict:
+def _no_answer(lesson_id: UUID, judge: Judge, cause: NoAnswer) -> Verdict:
     return Verdict(
         lesson_id=lesson_id,
         kind=VerdictKind.UNSURE,

@@ -117,7 +117,7 @@ $$;
 CREATE FUNCTION tributary.garden_cause_v1(p_tribe uuid, p_lesson uuid, p_other uuid) RETURNS text
 LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
     SELECT v ->> 'cause' FROM decision d CROSS JOIN LATERAL jsonb_array_elements(d.verdicts) AS v
-    WHERE d.tribe_id = p_tribe AND d.lesson_id = p_lesson AND v ->> 'lesson_id' = p_other::text AND v ->> 'cause' IS NOT NULL
+    WHERE d.tribe_id = p_tribe AND d.lesson_id = p_lesson AND v ->> 'lesson_id' = p_other::text AND no_answer_v1(v)
     ORDER BY d.tick DESC, d.at DESC, d.decision_id DESC LIMIT 1
 $$;
 
