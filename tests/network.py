@@ -1,0 +1,76 @@
+"""A network of the test's: a relay to a server on this computer that can be cut, for those on the way too, and mended."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import threading
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+
+class Network:
+    """Listens on a port of loopback and passes everything on to `url`'s; while it is cut nobody gets through or back."""
+
+    def __init__(self, url: str) -> None:
+        self._target = (urlsplit(url).hostname or "127.0.0.1", urlsplit(url).port or 80)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._whole = threading.Event()
+        self._whole.set()
+        self._lock = threading.Lock()
+        self._open: list[socket.socket] = []
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def cut(self) -> None:
+        """Resets every connection, and each that is made from now on."""
+        self._whole.clear()
+        with self._lock:
+            for one in self._open:
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+            self._open.clear()
+
+    def mend(self) -> None:
+        self._whole.set()
+
+    def __enter__(self) -> Self:
+        self._accepting.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.cut()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._accepting.join(10)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            if not self._whole.is_set():
+                client.close()
+                continue
+            server = socket.create_connection(self._target)
+            with self._lock:
+                self._open += [client, server]
+            threading.Thread(target=_pass_on, args=(client, server), daemon=True).start()
+
+
+def _pass_on(client: socket.socket, server: socket.socket) -> None:
+    with client, server, contextlib.suppress(OSError, ValueError):
+        while True:
+            ready, _, _ = select.select([client, server], [], [], 60)
+            for one in ready:
+                data = one.recv(65536)
+                if not data:
+                    return
+                (server if one is client else client).sendall(data)
