@@ -128,15 +128,16 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
 def _unanswered(visit: Visit, tally: Tally, left_open: _Open, judged: Sequence[Judged]) -> bool | None:
     """Leaves the decision open, or to the curators after too many replies of no use; tells what `_asked` does."""
     causes = [cause for one in judged if (cause := one.verdict.no_answer)]
+    if NoAnswer.BUDGET_SPENT in causes:  # what waits for a budget is not given up for what another pair's judge replied
+        tally.leave(1, NoAnswer.BUDGET_SPENT)
+        return None
     replied = any(cause.replied for cause in causes)
     parameters = {"tribe_id": visit.tribe_id, "decision_id": left_open.decision_id, "most": USELESS_REPLIES}
     if replied and not visit.dry_run and visit.tools.database.value(statement("garden", "useless"), parameters) is False:
         tally.did("given_up")
     else:
         tally.leave(1, min(causes, default=NoAnswer.UNAVAILABLE))
-    if replied:
-        return True
-    return None if NoAnswer.BUDGET_SPENT in causes else False
+    return replied
 
 
 def _why_not(asked: Mapping[UUID, Candidate], judged: Sequence[Judged]) -> str | None:
