@@ -145,5 +145,5 @@ def test_calls_that_hang_for_ever_do_not_pile_up() -> None:
 
 
 def _hangs(call: Callable[[], bool]) -> None:
-    with pytest.raises(ModelTimedOut):
+    with pytest.raises(ModelFailed):  # too late; or refused, where an earlier test's calls hang still
         module.within(0.01, call)

@@ -162,4 +162,4 @@ def test_a_prices_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_the_shipped_table_is_dated_and_names_providers() -> None:
     document = json.loads((Path(__file__).parents[2] / "shared/tributary/models/prices.json").read_text())
     assert date.fromisoformat(document["as_of"]) == PRICES.as_of
-    assert all(name.startswith(("bedrock:", "openai:")) for name in PRICES.by_model)
+    assert all(name.startswith(("bedrock:", "openai:", "typesafe:")) for name in PRICES.by_model)
