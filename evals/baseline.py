@@ -118,12 +118,17 @@ def _compared(measured: Measured, name: str, expected: Expected | None, found: M
 
 
 def _standing(expected: Expected, found: Metric) -> Standing:
-    gain = found.value - expected.value if expected.direction is Better.HIGHER else expected.value - found.value
+    gain = _worth(expected.direction, found.value) - _worth(expected.direction, expected.value)
     if gain < -(expected.tolerance + _ROUNDING):
         return Standing.FELL
     if found.n < expected.n:
         return Standing.FEWER
     return Standing.IMPROVED if gain > _ROUNDING else Standing.HELD
+
+
+def _worth(direction: Better, value: float) -> float:
+    """Returns a figure that is higher the better `value` is."""
+    return {Better.HIGHER: value, Better.LOWER: -value, Better.ZERO: -abs(value)}[direction]
 
 
 def _unmeasured(measured: Measured, name: str) -> str | None:

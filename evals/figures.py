@@ -15,6 +15,7 @@ Z95 = 1.959963984540054
 class Better(StrEnum):
     HIGHER = "higher"
     LOWER = "lower"
+    ZERO = "nearer 0"
 
 
 @dataclass(frozen=True, kw_only=True)

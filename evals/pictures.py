@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Picture
 from evals.figures import Better, Confusion, Measured, Metric
 
 MATRICES_A_ROW = 3
-COLOURS = {Better.HIGHER: "#2a7f62", Better.LOWER: "#b5651d"}
+COLOURS = {Better.HIGHER: "#2a7f62", Better.LOWER: "#b5651d", Better.ZERO: "#4c6a92"}
 SHADE = "Greens"
 
 

@@ -7,10 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evals.calibration.asked import AskedGrader
-from evals.calibration.cases import GRADES, Distillation, Grader, load_distillations
+from evals.calibration.cases import Distillation, Grader
 from tributary.core.errors import ModelFailed
-from tributary.core.ports import LanguageModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +39,6 @@ class Calibration:
     graded: tuple[Graded, ...]
 
 
-def measure(model: LanguageModel, *, limit: int | None = None) -> Calibration:
-    """Returns how a language model grades the split `test`, or `limit` cases of it, spread evenly over the file."""
-    cases = [case for case in load_distillations() if case.split == "test"]
-    return measured(AskedGrader(model), _spread(cases, limit))
-
-
 def measured(grader: Grader, cases: Iterable[Distillation]) -> Calibration:
     """Returns how a grader compares with people on `cases`; a case on which it fails is counted, and the others go on."""
     graded = tuple(Graded(case=case, grade=_grade(grader, case)) for case in cases)
@@ -74,18 +66,6 @@ def pearson(pairs: Sequence[tuple[float, float]]) -> float:
     return cross / spread if spread else 0.0
 
 
-def report(found: Calibration, title: str) -> str:
-    """Returns the figures as text, with the confusion matrix."""
-    share = found.within_one / found.n if found.n else 0.0
-    lines = [
-        f"{title}: {found.grader}, {found.n} distillations, within one {share:.3f}, exact {found.exact} of {found.n}, "
-        f"Pearson {found.pearson:.3f}, bias {found.bias:+.2f}, failed {found.failed}",
-        "  person \\ grader " + "".join(f"{grade:>5}" for grade in GRADES),
-    ]
-    rows = ("".join(f"{found.confusion.get((theirs, mine), 0):>5}" for mine in GRADES) for theirs in GRADES)
-    return "\n".join([*lines, *(f"  {theirs:<16}{row}" for theirs, row in zip(GRADES, rows, strict=True))])
-
-
 def _grade(grader: Grader, case: Distillation) -> int | None:
     try:
         return grader.grade(case)
@@ -93,7 +73,8 @@ def _grade(grader: Grader, case: Distillation) -> int | None:
         return None
 
 
-def _spread(cases: Sequence[Distillation], limit: int | None) -> list[Distillation]:
+def spread(cases: Sequence[Distillation], limit: int | None) -> list[Distillation]:
+    """Returns `limit` of the cases, evenly over the file; all of them without a limit."""
     if limit is None or limit >= len(cases):
         return list(cases)
     return [cases[index * len(cases) // limit] for index in range(max(0, limit))]

@@ -1,72 +1,39 @@
-"""How closely a language model grades distilled lessons as people did: `evals.calibration`, where it is there."""
+"""How closely a grader of distilled lessons grades as people did: a language model live, rules where there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Protocol, cast
-
-from evals.bench import Bench
-from evals.figures import Better, Confusion, Measured, Metric, share, skipped
-from tributary.core.ports import LanguageModel
+from evals.bench import Bench, Tier
+from evals.calibration import RuledGrader, load_distillations, measured, spread
+from evals.calibration.asked import AskedGrader
+from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, skipped
 
 NAME = "calibration"
-MODULE = "evals.calibration"
 GRADES = ("1", "2", "3", "4", "5")
 
 
-class Calibration(Protocol):
-    """What grading came to.
-
-    `n` cases were asked about, `failed` of them without an answer; `within_one` answers were at most one grade off. `pearson` is
-    their correlation with people's grades, `bias` the mean of grader minus person; `confusion` counts (person's, grader's).
-    """
-
-    @property
-    def n(self) -> int: ...
-
-    @property
-    def failed(self) -> int: ...
-
-    @property
-    def within_one(self) -> int: ...
-
-    @property
-    def pearson(self) -> float: ...
-
-    @property
-    def bias(self) -> float: ...
-
-    @property
-    def confusion(self) -> Mapping[tuple[int, int], int]: ...
-
-
-class Measure(Protocol):
-    def __call__(self, model: LanguageModel, /, *, limit: int | None) -> Calibration: ...
-
-
-def known() -> Measure | None:
-    """Returns what grades, None where it is not there."""
-    return cast(Measure, import_module(MODULE).measure) if find_spec(MODULE) else None
-
-
-def run(bench: Bench, measure: Measure | None) -> Measured:
+def run(bench: Bench) -> Measured:
+    """Grades the split `test` by the language model that is set up, offline by the rules."""
     model = bench.models.language_model
-    if model is None:
-        return skipped(NAME, "no language model grades in this tier")
-    if measure is None:
-        return skipped(NAME, f"{MODULE} is not there")
-    bench.progress.step("grading distilled lessons")
-    found = measure(model, limit=bench.limit)
+    if model is None and bench.tier is Tier.LIVE:
+        return skipped(NAME, "no language model is set up that could grade")
+    grader = RuledGrader() if model is None else AskedGrader(model)
+    cases = spread([case for case in load_distillations() if case.split == "test"], bench.limit)
+    found = measured(grader, bench.each(cases, "grading distilled lessons"))
     counts = {(str(theirs), str(its)): count for (theirs, its), count in found.confusion.items()}
     return Measured(
         suite=NAME,
         metrics=(
             share("within_one", found.within_one, found.n, tolerance=0.05),
+            share("exact", found.exact, found.n, tolerance=0.05),
             share("failed", found.failed, found.n, better=Better.LOWER, tolerance=0.0),
             Metric(name="pearson", value=found.pearson, n=found.n, tolerance=0.05),
-            Metric(name="bias", value=found.bias, n=found.n, tolerance=None),
+            Metric(name="bias", value=found.bias, n=found.n, better=Better.ZERO, tolerance=0.25),
         ),
-        confusions=(Confusion(title="grades of people and of the model", labels=GRADES, answers=GRADES, counts=counts),),
+        confusions=(Confusion(title=f"grades of people and of {found.grader}", labels=GRADES, answers=GRADES, counts=counts),),
+        wrong=tuple(
+            Wrong(id=one.case.id, split=one.case.split, said=f"{one.case.grade} -> {one.grade}: {one.case.reason}")
+            for one in found.graded
+            if one.grade != one.case.grade
+        ),
+        notes=() if model else ("Graded by rules, which see no wrong cause that is told in the transcript's own words.",),
     )

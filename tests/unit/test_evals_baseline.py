@@ -22,6 +22,7 @@ from tests.evals_fakes import Quiet, without_a_database
 from tributary.core.decision import VerdictKind
 
 HIGH = Expected(value=0.9, tolerance=0.02, direction=Better.HIGHER, n=100)
+ZERO = Expected(value=0.1, tolerance=0.02, direction=Better.ZERO, n=100)
 LOW = Expected(value=0.1, tolerance=0.02, direction=Better.LOWER, n=100)
 
 
@@ -44,6 +45,9 @@ def standing(expected: Expected, value: float, n: int = 100) -> Standing:
         (LOW, 0.1, Standing.HELD),
         (LOW, 0.12, Standing.HELD),
         (LOW, 0.13, Standing.FELL),
+        (ZERO, 0.11, Standing.HELD),
+        (ZERO, -0.09, Standing.IMPROVED),
+        (ZERO, -0.13, Standing.FELL),
         (LOW, 0.05, Standing.IMPROVED),
     ],
 )

@@ -45,7 +45,7 @@ def test_the_report_names_its_command_its_commit_and_pictures_that_are_there() -
 
 def test_the_baseline_of_the_project_watches_every_suite_of_the_offline_tier() -> None:
     watched = baseline.read()
-    assert set(watched) == set(SUITES) - {"calibration", "tiering"}
+    assert set(watched) == set(SUITES) - {"tiering"}
     assert all(one.n > 0 for metrics in watched.values() for one in metrics.values())
     assert all(0 <= one.tolerance <= 0.05 for metrics in watched.values() for one in metrics.values())
 

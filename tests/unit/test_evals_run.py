@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -23,14 +22,14 @@ from evals.models import Remembering, local
 from evals.purse import Purse
 from evals.report import Ran, document, show, write
 from evals.run import COULD_NOT_RUN, main, run_suite
-from evals.suites import calibration, redteam, tool_discipline
+from evals.suites import redteam, tool_discipline
 from evals.suites.classification import load_pairs
 from evals.suites.tool_discipline import CHOICES, Asked, load_cases
 from tests.doubles import BrokenJudge, RuledJudge
 from tests.evals_fakes import Quiet, SetModel, charge, without_a_database
 from tributary.core.decision import Verdict, VerdictKind
 from tributary.core.errors import BadSetting, ModelFailed
-from tributary.core.ports import Judge, JudgedText, LanguageModel, Prompt
+from tributary.core.ports import Judge, JudgedText, Prompt
 from tributary.core.spending import Purpose, on_account
 from tributary.models.embedders import HashedEmbedder
 from tributary.models.judges import LocalJudge
@@ -235,20 +234,22 @@ def test_a_language_model_that_is_away_decides_nothing_and_ends_no_run() -> None
     assert {answer for one in found.confusions for answer in one.answers} >= {tool_discipline.NONE, *CHOICES["before"]}
 
 
-def test_calibration_hands_on_what_the_grading_came_to() -> None:
-    def graded(_model: LanguageModel, *, limit: int | None) -> SimpleNamespace:
-        counts = {(5, 5): 3, (5, 3): 1}
-        return SimpleNamespace(n=limit, failed=1, within_one=3, pearson=0.8, bias=-0.5, confusion=counts)
+def test_grades_of_a_language_model_are_compared_with_peoples() -> None:
+    model = SetModel(lambda _prompt: {"grade": 3, "reason": "so so"})
+    found = run_suite(live(language_model=model, limit=6), "calibration")
+    assert found.metrics[0].n == 6
+    assert (values(found)["failed"], values(found)["pearson"]) == (0.0, 0.0), "who always says the same agrees with nobody"
+    assert {answer for (_, answer), count in found.confusions[0].counts.items() if count} == {"3"}
 
-    found = calibration.run(live(language_model=SetModel(lambda _prompt: {}), limit=5), graded)
-    assert values(found) == {"within_one": 0.6, "failed": 0.2, "pearson": 0.8, "bias": -0.5}
-    assert found.confusions[0].counts == {("5", "5"): 3, ("5", "3"): 1}
-    absent = calibration.run(live(language_model=SetModel(lambda _prompt: {})), None)
-    assert "evals.calibration is not there" in absent.not_measured[""]
+
+def test_offline_the_rules_grade_and_the_report_says_so() -> None:
+    found = run_suite(replace(live(), tier=Tier.OFFLINE), "calibration")
+    assert values(found)["within_one"] > 0.8
+    assert "by rules" in found.notes[0]
 
 
 @pytest.mark.parametrize("suite", ["tool-discipline", "calibration"])
-def test_without_a_language_model_a_suite_that_needs_one_says_so(suite: str) -> None:
+def test_without_a_language_model_a_live_suite_that_needs_one_says_so(suite: str) -> None:
     assert "no language model" in run_suite(live(), suite).not_measured[""]
 
 
@@ -288,7 +289,7 @@ def ran() -> Ran:
         commit="abc",
         command="python -m evals.run --tier offline",
         models=local().versions(),
-        measured=(run_suite(bench, "classification"), run_suite(bench, "calibration")),
+        measured=(run_suite(bench, "classification"), run_suite(bench, "tiering")),
     )
 
 
@@ -302,7 +303,7 @@ def test_a_report_has_every_figure_and_matrix_as_a_table_and_as_a_picture(ran: R
         for label in confusion.labels:
             counts = " | ".join(str(confusion.counts.get((label, answer), 0)) for answer in confusion.answers)
             assert f"| {label} | {counts} |" in text
-    for said in ("abc", "python -m evals.run --tier offline", "no language model grades in this tier", "(offline.png)"):
+    for said in ("abc", "python -m evals.run --tier offline", "offline there is one judge", "(offline.png)"):
         assert said in text
     assert (tmp_path / "new" / "offline.png").read_bytes().startswith(b"\x89PNG")
 
@@ -316,7 +317,7 @@ def test_the_json_document_and_the_terminal_have_every_figure(ran: Ran) -> None:
     for metric in ran.measured[0].metrics:
         assert written["suites"]["classification"]["metrics"][metric.name]["value"] == metric.value
         assert f"{metric.value:.4f}" in said
-    assert "calibration: not measured" in said
+    assert "tiering: not measured" in said
 
 
 def test_progress_is_a_line_a_step_where_there_is_no_terminal() -> None:
