@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
@@ -28,6 +29,17 @@ class Spent:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Bill:
+    """What the calls of one model for one purpose came to. Tokens and cost are those that providers and prices tell of."""
+
+    purpose: str
+    model: str
+    spent: Spent
+    input_tokens: int
+    output_tokens: int
+
+
 class Purse:
     """An account for a run. Thread-safe. `most_usd` None is without a bound."""
 
@@ -46,11 +58,35 @@ class Purse:
     def decided(self, decision_id: UUID | None) -> None: ...
 
     def spent(self) -> Spent:
+        return _spent(self._charged())
+
+    def bills(self) -> tuple[Bill, ...]:
+        """Returns what each model came to for each purpose, the most expensive first."""
+        of: dict[tuple[str, str], list[ModelCall]] = {}
+        for call in self._charged():
+            of.setdefault((call.purpose.value, call.model), []).append(call)
+        bills = [_bill(purpose, model, calls) for (purpose, model), calls in of.items()]
+        return tuple(sorted(bills, key=lambda one: (-one.spent.cost_usd, one.purpose, one.model)))
+
+    def _charged(self) -> tuple[ModelCall, ...]:
         with self._lock:
-            calls = tuple(self._calls)
-        return Spent(
-            calls=len(calls),
-            failed=sum(call.end is not CallEnd.ANSWERED for call in calls),
-            unpriced=sum(call.cost_usd is None for call in calls),
-            cost_usd=sum((call.cost_usd for call in calls if call.cost_usd is not None), Decimal(0)),
-        )
+            return tuple(self._calls)
+
+
+def _bill(purpose: str, model: str, calls: Sequence[ModelCall]) -> Bill:
+    return Bill(
+        purpose=purpose,
+        model=model,
+        spent=_spent(calls),
+        input_tokens=sum(call.input_tokens or 0 for call in calls),
+        output_tokens=sum(call.output_tokens or 0 for call in calls),
+    )
+
+
+def _spent(calls: Sequence[ModelCall]) -> Spent:
+    return Spent(
+        calls=len(calls),
+        failed=sum(call.end is not CallEnd.ANSWERED for call in calls),
+        unpriced=sum(call.cost_usd is None for call in calls),
+        cost_usd=sum((call.cost_usd for call in calls if call.cost_usd is not None), Decimal(0)),
+    )

@@ -16,6 +16,7 @@ from rich.text import Text
 from evals.baseline import Compared, Standing
 from evals.bench import Tier
 from evals.figures import Confusion, Measured, Metric, Sheet
+from evals.purse import Bill
 
 METRIC_HEADS = ("metric", "value", "95 % interval", "n", "better")
 
@@ -32,6 +33,8 @@ class Ran:
     measured: tuple[Measured, ...]
     stopped: tuple[str, ...] = ()
     spent: str = ""
+    bills: tuple[Bill, ...] = ()
+    """What each model cost; none offline, where nothing is paid for."""
 
 
 def written(value: float) -> str:
@@ -72,8 +75,16 @@ def document(ran: Ran) -> str:
         for one in ran.measured
     }
     about = {"tier": ran.tier, "at": ran.at.isoformat(), "commit": ran.commit, "command": ran.command}
-    more = {"models": dict(ran.models), "spent": ran.spent, "stopped": ran.stopped}
+    bills = [_billed(one) for one in ran.bills]
+    more = {"models": dict(ran.models), "spent": ran.spent, "bills": bills, "stopped": ran.stopped}
     return json.dumps(about | more | {"suites": suites}, indent=1) + "\n"
+
+
+def _billed(bill: Bill) -> dict[str, object]:
+    spent = bill.spent
+    about = {"purpose": bill.purpose, "model": bill.model, "calls": spent.calls, "failed": spent.failed}
+    tokens = {"input_tokens": bill.input_tokens, "output_tokens": bill.output_tokens}
+    return about | tokens | {"usd": float(spent.cost_usd), "unpriced": spent.unpriced}
 
 
 def _page(ran: Ran, extra: Mapping[str, str]) -> Iterator[str]:
@@ -85,8 +96,7 @@ def _page(ran: Ran, extra: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "What each suite measures and how to read this: [evals.md](../evals.md)."
     yield ""
-    parts = [(part.replace("_", " "), f"`{version}`") for part, version in ran.models.items() if version]
-    yield from _table(Sheet(title="", heads=("model", "version"), rows=tuple(parts)), numbers=2)
+    yield from _table(model_sheet(ran))
     yield ""
     times = tuple((one.suite, "skipped" if not one.metrics else f"{one.seconds:.1f}") for one in ran.measured)
     total = ("all", f"{sum(one.seconds for one in ran.measured):.1f}")
@@ -94,6 +104,9 @@ def _page(ran: Ran, extra: Mapping[str, str]) -> Iterator[str]:
     yield ""
     for line in (*ran.stopped, *([ran.spent] if ran.spent else [])):
         yield line
+        yield ""
+    if ran.bills:
+        yield from _table(bill_sheet(ran.bills))
         yield ""
     yield f"![Metrics with their intervals, and confusion matrices]({ran.tier}.png)"
     for one in ran.measured:
@@ -129,10 +142,9 @@ def _titled(sheet: Sheet) -> Iterator[str]:
     yield from _table(sheet)
 
 
-def _table(sheet: Sheet, *, numbers: int | None = None) -> Iterator[str]:
-    first_number = sheet.numbers if numbers is None else numbers
+def _table(sheet: Sheet) -> Iterator[str]:
     yield f"| {' | '.join(sheet.heads)} |"
-    yield f"| {' | '.join('---' if at < first_number else '---:' for at in range(len(sheet.heads)))} |"
+    yield f"| {' | '.join('---' if at < sheet.numbers else '---:' for at in range(len(sheet.heads)))} |"
     for row in sheet.rows:
         yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |"
 
@@ -154,8 +166,37 @@ def confusion_sheet(confusion: Confusion) -> Sheet:
     return Sheet(title=f"Confusion: {confusion.title}", heads=("label \\ answer", *confusion.answers), rows=rows)
 
 
+def model_sheet(ran: Ran) -> Sheet:
+    """Returns a table of what each part was."""
+    rows = tuple((part.replace("_", " "), f"`{version}`") for part, version in ran.models.items() if version)
+    return Sheet(title=f"The {ran.tier} tier at {ran.commit}", heads=("model", "version"), rows=rows, numbers=2)
+
+
+def bill_sheet(bills: Sequence[Bill]) -> Sheet:
+    """Returns a table of what each model cost, for which purpose."""
+    heads = ("purpose", "model", "calls", "failed", "tokens in", "tokens out", "cost")
+    rows = tuple(
+        (
+            one.purpose.replace("_", " "),
+            f"`{one.model}`",
+            *(f"{count:,}" for count in (one.spent.calls, one.spent.failed, one.input_tokens, one.output_tokens)),
+            _cost(one),
+        )
+        for one in bills
+    )
+    return Sheet(title="What the models cost", heads=heads, rows=rows, numbers=2)
+
+
+def _cost(bill: Bill) -> str:
+    spent = bill.spent
+    if spent.unpriced == spent.calls:
+        return "price unknown"
+    return f"${spent.cost_usd:.4f}" + (f" and {spent.unpriced} of unknown price" if spent.unpriced else "")
+
+
 def show(console: Console, ran: Ran) -> None:
-    """Prints the metrics of every suite, and its confusion matrices."""
+    """Prints which models ran, the metrics of every suite and its confusion matrices, and what the models cost."""
+    console.print(_drawn(model_sheet(ran)))
     for one in ran.measured:
         for prefix, why in one.not_measured.items():
             console.print(f"{one.suite}{f' ({prefix})' if prefix else ''}: not measured, {why}", style="yellow", markup=False)
@@ -163,6 +204,8 @@ def show(console: Console, ran: Ran) -> None:
             console.print(_drawn(_metric_sheet(one.metrics), f"{one.suite}, {one.seconds:.1f} s"))
         for confusion in one.confusions:
             console.print(_drawn(confusion_sheet(confusion)))
+    if ran.bills:
+        console.print(_drawn(bill_sheet(ran.bills)))
     for line in (*ran.stopped, *([ran.spent] if ran.spent else [])):
         console.print(line, markup=False)
 

@@ -80,7 +80,7 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
         bench = Bench(
             tier=tier, models=charged(chosen, purse), open_ground=ground, progress=progress, purse=purse, limit=options.limit
         )
-        names = options.suite or [name for name in SUITES if tier is Tier.LIVE or name != "tiering"]
+        names = dict.fromkeys(options.suite or ()) or [name for name in SUITES if tier is Tier.LIVE or name != "tiering"]
         measured = tuple(run_suite(bench, name) for name in names)
         ran = Ran(
             tier=tier,
@@ -91,6 +91,7 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
             measured=measured,
             stopped=tuple(bench.stopped),
             spent=_said(purse) if tier is Tier.LIVE else "",
+            bills=purse.bills(),
         )
         if options.database:
             found = tuple(
@@ -145,7 +146,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         epilog="Exit codes: 0 done, and every figure holds; 1 one fell; 2 a wrong argument; 3 could not be run.",
     )
     parser.add_argument("--tier", choices=[one.value for one in Tier], required=True)
-    parser.add_argument("--suite", nargs="+", choices=list(SUITES), metavar="NAME", help=f"only these: {', '.join(SUITES)}")
+    parser.add_argument(
+        "--suite", nargs="+", action="extend", choices=list(SUITES), metavar="NAME", help=f"only these: {', '.join(SUITES)}"
+    )
     gate = parser.add_mutually_exclusive_group()
     gate.add_argument("--check-baseline", action="store_true", help="end with 1 when a figure fell by more than its tolerance")
     gate.add_argument("--update-baseline", action="store_true", help="make what was found the baseline")
@@ -153,10 +156,13 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--report", type=Path, metavar="FOLDER", help="write the run there, as Markdown with pictures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there")
     parser.add_argument(
-        "--errors", choices=("tune", "test", "live_only"), metavar="SPLIT", help="list what went wrong of a split (use: tune)"
+        "--errors",
+        choices=("tune", "test", "live_only"),
+        metavar="SPLIT",
+        help="list what went wrong; look at tune, and leave test unread",
     )
     parser.add_argument("--database", metavar="URL", help="work there, and keep the figures of each run in its table evaluation")
-    parser.add_argument("--limit", type=_count, metavar="N", help="live: at most so many cases of each part of a suite")
+    parser.add_argument("--limit", type=_count, metavar="N", help="live: at most N cases of each part of a suite")
     parser.add_argument("--max-usd", type=_dollars, metavar="USD", help="live: stop asking models once that much is spent")
     options = parser.parse_args(arguments)
     if options.tier == Tier.LIVE and (options.check_baseline or options.update_baseline):

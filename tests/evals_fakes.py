@@ -46,7 +46,7 @@ class SetModel:
         return self.rule(prompt)
 
 
-def charge(prompt: Prompt, model: str, usd: Decimal) -> None:
+def charge(prompt: Prompt, model: str, usd: Decimal | None) -> None:
     """Charges the account at hand as an adapter does."""
     at = datetime.now(UTC)
     account().charge(ModelCall(purpose=prompt.purpose, model=model, at=at, ms=1.0, end=CallEnd.ANSWERED, cost_usd=usd))

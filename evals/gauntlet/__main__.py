@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,9 +19,13 @@ from evals.gauntlet.processes import ProcessFailed
 from evals.gauntlet.report import can_plot, print_report, write_plot
 from evals.gauntlet.results import DemoReport
 from evals.gauntlet.runner import run_demo
-from evals.gauntlet.server import own_server
+from evals.gauntlet.server import distiller_settings, own_server
 
 DEFAULT_SEED = 7
+NO_DISTILLER = (
+    "--distil needs a language model: set TRIBUTARY_DISTILLER to bedrock, openai or claude, TRIBUTARY_DISTILLER_MODEL to its id,"
+    " and its key or region (docs/settings.md)"
+)
 HELD, NOT_HELD, COULD_NOT_RUN, INTERRUPTED = 0, 1, 3, 130
 
 
@@ -30,14 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plot: Path | None = options.plot
     if plot is not None:
         _check_plot(parser, plot)
+    if options.distil and not os.environ.get("TRIBUTARY_DISTILLER"):
+        parser.error(NO_DISTILLER)
     _replace_what_the_console_cannot_show()
     say = _Progress()
     for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _as_interrupt)
     try:
-        with own_server(say=say) as server:
-            demo = run_demo(options.seed, server, say=say)
+        with own_server(say=say, settings=distiller_settings(os.environ) if options.distil else None) as server:
+            demo = run_demo(options.seed, server, say=say, distil=options.distil)
     except KeyboardInterrupt:
         say("interrupted; everything that was started is stopped again")
         return INTERRUPTED
@@ -99,6 +106,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 could not be run; 130 interrupted.",
     )
     parser.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="which world to draw (default: %(default)s)")
+    parser.add_argument(
+        "--distil",
+        action="store_true",
+        help="have TRIBUTARY_DISTILLER find the lessons in transcripts of those who meet the traps",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON; progress goes to standard error")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="write the steps of each agent as a bar chart (matplotlib)")
     return parser

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from evals.gauntlet.tribe import Finding, Hit, Learned
-from tributary.client import Evidence, Memory, observed
+from evals.gauntlet.session import Turn
+from evals.gauntlet.tribe import Finding, Hit, Learned, Proposed
+from tributary.client import Attempt, Evidence, Memory, observed
 
 
 @contextmanager
@@ -39,3 +40,16 @@ class RemoteTribe:
 
     def reinforce(self, lesson: str, /) -> float:
         return self._memory.reinforce(lesson).lesson.confidence
+
+    def learn_from(self, turns: Sequence[Turn], *, run: str) -> tuple[Proposed, ...]:
+        """Has the server's model distil a transcript and hands all that it proposes to the tribe, in one batch."""
+        proposed = self._memory.distill(turns, ref=f"run:{run}").lessons
+        attempts = self._memory.learn_all(proposed)
+        return tuple(Proposed(text=one.text, learned=_became(of)) for one, of in zip(proposed, attempts, strict=True))
+
+
+def _became(attempt: Attempt) -> Learned:
+    if attempt.result is None:
+        return Learned(lesson=None, outcome=attempt.error.code if attempt.error else "no answer")
+    lesson = attempt.result.lesson
+    return Learned(lesson=lesson.id if lesson else None, outcome=attempt.result.outcome)

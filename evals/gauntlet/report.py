@@ -105,7 +105,8 @@ def _agent_row(agent: AgentReport) -> tuple[str, ...]:
 
 
 def _lessons(demo: DemoReport) -> Table:
-    table = Table(title="What agent-a learned, and what agent-b made of it", show_lines=True)
+    learned = "What was distilled from agent-a's transcript" if demo.distilled else "What agent-a learned"
+    table = Table(title=f"{learned}, and what agent-b made of it", show_lines=True)
     table.add_column("lesson", no_wrap=True)
     table.add_column("what it says", ratio=1)
     table.add_column("confidence", justify="right", no_wrap=True)

@@ -59,10 +59,14 @@ class ClaimReport(Report):
 
 
 class DemoReport(Report):
-    """The whole demo. `stranger_seed` is the world whose memory the second control was given."""
+    """The whole demo. `stranger_seed` is the world whose memory the second control was given.
+
+    `distilled`: lessons were found in transcripts by the server's model; else the agents put them into words themselves.
+    """
 
     seed: int
     stranger_seed: int
+    distilled: bool = False
     first: AgentReport
     second: AgentReport
     without_recall: AgentReport

@@ -23,6 +23,16 @@ POSTGRES_STOP_S = 100.0
 """Longer than its keeper gives PostgreSQL to stop."""
 SOCKET_REMOVAL_S = 2.0
 
+_OF_THE_DISTILLER = (
+    "TRIBUTARY_DISTILLER",
+    "TRIBUTARY_OPENAI_",
+    "TRIBUTARY_AWS_REGION",
+    "TRIBUTARY_BEDROCK_URL",
+    "TRIBUTARY_CLAUDE_COMMAND",
+    "TRIBUTARY_MAX_OUTPUT_TOKENS",
+    "TRIBUTARY_MODEL_",
+    "TRIBUTARY_PRICES_FILE",
+)
 _COMMAND = (sys.executable, "-c", "from tributary.edges.cli import main; main()")
 
 
@@ -54,9 +64,16 @@ class Server:
         return run_json((*_COMMAND, *arguments, "--json"), self.environment, say=lambda _line: None)
 
 
+def distiller_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns those settings of `environment` that decide which model distils, where it is, and what it may take."""
+    return {name: value for name, value in environment.items() if name.startswith(_OF_THE_DISTILLER)}
+
+
 @contextmanager
-def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
+def own_server(*, say: Callable[[str], None], settings: Mapping[str, str] | None = None) -> Iterator[Server]:
     """Yields a server that started empty, and takes it away again with all that it kept.
+
+    `settings` are for the server alone: no agent gets to see a key among them.
 
     Raises ProcessFailed when it does not start; a failure of what uses it is raised again with the end of the server's log.
     """
@@ -69,7 +86,7 @@ def own_server(*, say: Callable[[str], None]) -> Iterator[Server]:
             log.open("w", encoding="utf-8") as errors,
             running(
                 (*_COMMAND, "--debug", "serve", "--port", "0", "--json"),
-                environment,
+                {**environment, **(settings or {})},
                 stdout=subprocess.PIPE,
                 stderr=errors.fileno(),
             ) as process,

@@ -37,6 +37,14 @@ class Hit:
     confidence: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Proposed:
+    """A lesson that was found in a transcript: what it says, and what became of it when it was handed to the tribe."""
+
+    text: str
+    learned: Learned
+
+
 class Tribe(Protocol):
     """A shared memory, as one agent sees it."""
 
@@ -62,6 +70,22 @@ class Forgetful:
 
     def reinforce(self, lesson: str, /) -> float:
         raise LookupError(f"nothing was recalled, so there is no {lesson} to reinforce")
+
+
+class Unspoken:
+    """A tribe that is recalled from as ever, and told nothing: what an agent found is left to whoever reads its transcript."""
+
+    def __init__(self, tribe: Tribe) -> None:
+        self._tribe = tribe
+
+    def recall(self, query: str, /) -> Sequence[Hit]:
+        return self._tribe.recall(query)
+
+    def learn(self, _finding: Finding, /) -> Learned:
+        return Learned(lesson=None, outcome="left to the distiller")
+
+    def reinforce(self, lesson: str, /) -> float:
+        return self._tribe.reinforce(lesson)
 
 
 class Counted:

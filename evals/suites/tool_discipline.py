@@ -26,6 +26,7 @@ CHOICES = {
     "after": ("learn", "let_go"),
     "absence": ("say_absent", "say_unknown"),
 }
+_DECIDED = {"before": "decisions before a task", "after": "decisions after what was seen", "absence": "decisions on a receipt"}
 NONE = "no answer"
 _MEANING = {
     "before": (
@@ -174,4 +175,4 @@ def _metrics(decided: Sequence[Decided]) -> list[Metric]:
 
 def _confusion(asks: str, decided: Sequence[Decided]) -> Confusion:
     answers = (*CHOICES[asks], *([NONE] if any(one.answer == NONE for one in decided) else []))
-    return Confusion.of(f"decisions {asks}", CHOICES[asks], answers, [(one.case.label, one.answer) for one in decided])
+    return Confusion.of(_DECIDED[asks], CHOICES[asks], answers, [(one.case.label, one.answer) for one in decided])

@@ -15,17 +15,20 @@ import psutil
 import pytest
 
 from evals.gauntlet.results import DemoReport
+from tests.providers import openai
+from tests.providers.mind import answering
+from tests.providers.server import ProviderServer
 
 ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def demo(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def demo(folder: Path, *arguments: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """Yields the running demo, whose temporary files go into `folder`."""
     process = subprocess.Popen(
         [sys.executable, "-m", "evals.gauntlet", *arguments],
         cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(folder), "COLUMNS": "140"},
+        env={**os.environ, "TMPDIR": str(folder), "COLUMNS": "140", **settings},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -80,6 +83,38 @@ def test_the_tables_of_another_world_are_printed_and_hold_too(folder: Path) -> N
     assert "One service to roll out, four traps (seed 11)" in printed
     assert printed.count("yes, worked") == 4
     assert "FAILS" not in printed
+    assert left_behind(folder) == []
+
+
+def test_what_a_model_finds_in_the_transcript_of_agent_a_keeps_agent_b_from_every_trap(folder: Path) -> None:
+    with ProviderServer(openai.chat_routes(answering)) as model:
+        settings = {
+            "TRIBUTARY_DISTILLER": "openai",
+            "TRIBUTARY_DISTILLER_MODEL": openai.MODEL,
+            "TRIBUTARY_OPENAI_URL": f"{model.url}/v1",
+            "TRIBUTARY_OPENAI_API_KEY": openai.KEY,
+        }
+        with demo(folder, "--distil", "--json", **settings) as process:
+            printed, said = process.communicate()
+        asked = [openai.read(one.body) for one in model.asked]
+    assert process.returncode == 0, said
+    report = DemoReport.model_validate_json(printed)
+    assert report.distilled
+    assert report.first.memory_calls == 6, "four recalls, one distil, one batch"
+    assert [claim for claim in report.claims if not claim.holds] == []
+    assert [len(agent.traps_hit) for agent in report.agents] == [4, 0, 4, 4]
+    assert {citation.lesson for citation in report.second.citations} == {lesson.lesson for lesson in report.first.learned}
+    assert len(asked) == 2, "agent-a and the stranger, who each hand in a transcript"
+    assert all(lesson.text not in asked[0][1] for lesson in report.first.learned), "it was told the lesson"
+    assert said.count("(left to the distiller)") == 4
+    assert left_behind(folder) == []
+
+
+def test_a_distiller_that_is_set_up_wrongly_ends_the_demo_with_the_variable(folder: Path) -> None:
+    with demo(folder, "--distil", TRIBUTARY_DISTILLER="openai") as process:
+        _, said = process.communicate()
+    assert process.returncode == 3
+    assert "TRIBUTARY_DISTILLER_MODEL: must name the model" in said
     assert left_behind(folder) == []
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.gardens import HEADER, OTHER, dump, garden, kinds, status
-from tests.providers.brains import Brain, Thinking, hazards, material_of, refusing, verdict
 from tests.providers.server import Reply
+from tests.providers.thinking import Brain, Thinking, hazards, material_of, refusing, verdict
 from tests.providers.typesafe import KEY, MODEL, TypeSafe, answered, broken, choice, odds_of, out_of_credit
 from tests.tribes import SEEN, Tribal, open_tribal
 from tributary.core.curation import RetireCause

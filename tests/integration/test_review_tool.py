@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,9 @@ import pytest
 
 from evals.review.__main__ import main, parser, run
 from evals.review.desk import Queue
-from evals.review.golden import NOTE, Golden
+from evals.review.golden import DATA, NOTE, Golden
 from evals.review.rows import JUDGE_PAIRS, LIVE_ONLY, SCREEN_CASES
+from evals.suites.classification import load_pairs
 from tests.doubles import RuledJudge, within_a_subject
 from tests.tribes import Tribal, open_tribal
 from tributary import client
@@ -21,7 +24,10 @@ from tributary.client import Review, ReviewClosed
 from tributary.client.curation_calls import ReviewFilter
 from tributary.core.agent import Role
 from tributary.core.curation import Ending, Mistake, RetireCause
+from tributary.core.decision import VerdictKind
+from tributary.core.ports import Judge
 from tributary.edges.gateway import running
+from tributary.models.judges import TieredJudge
 
 PAIR = {"id": "a1", "old": {"situation": "s", "text": "Use port 80."}, "new": {"situation": "s", "text": "Use port 80."}}
 PAIR |= {"label": "same", "tags": ["x"], "split": "tune"}
@@ -82,16 +88,22 @@ class Bench:
         return self.case()
 
 
+@contextmanager
+def bench_on(database_url: str, folder: Path, judge: Judge) -> Iterator[Bench]:
+    with (
+        open_tribal(database_url, judge=judge) as tribal,
+        running(tribal.memory) as gateway,
+        client.Memory(gateway.url, tribal.curator_token, environment={}) as memory,
+    ):
+        yield Bench(tribal=tribal, memory=memory, golden=Golden(folder=folder))
+
+
 @pytest.fixture
 def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
     (tmp_path / JUDGE_PAIRS).write_text(json.dumps(PAIR) + "\n")
     (tmp_path / SCREEN_CASES).write_text(ODD_LINE + "\n")
-    with (
-        open_tribal(database_url, judge=RuledJudge(within_a_subject)) as tribal,
-        running(tribal.memory) as gateway,
-        client.Memory(gateway.url, tribal.curator_token, environment={}) as memory,
-    ):
-        yield Bench(tribal=tribal, memory=memory, golden=Golden(folder=tmp_path))
+    with bench_on(database_url, tmp_path, RuledJudge(within_a_subject)) as opened:
+        yield opened
 
 
 @dataclass
@@ -160,6 +172,29 @@ def test_a_row_has_the_form_of_the_others_and_an_id_that_follows_from_the_case(b
     closed = bench.case()
     assert (closed.state, closed.golden, closed.reason) == ("accepted", row["id"], None)
     assert not (bench.golden.folder / NOTE).exists()
+
+
+def test_a_pair_on_which_the_strong_judge_overruled_the_cheap_one_becomes_a_row_that_the_suite_reads(
+    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(DATA, tmp_path / "data")
+    before = (folder / JUDGE_PAIRS).read_bytes()
+    cheap = RuledJudge(lambda _new, _old: VerdictKind.CONFLICTS, version="cheap/1")
+    strong = RuledJudge(lambda _new, _old: VerdictKind.UNRELATED, version="strong/1")
+    with bench_on(database_url, folder, TieredJudge(cheap=cheap, strong=strong)) as bench:
+        bench.tribal.learn(bench.tribal.curator, "The relay of staging listens on port 7400.", subject="relay")
+        bench.tribal.learn(bench.tribal.agent("w2"), "The relay of production listens on port 7500.", subject="relay")
+        case = bench.case()
+        assert bench("list") == 0
+        assert f"{case.id}  open      judge   overruled   conflicts -> unrelated" in capsys.readouterr().out
+        assert bench("accept", case.id, "--yes") == 0
+        assert bench.case().state == "accepted"
+    after = (folder / JUDGE_PAIRS).read_bytes()
+    assert after.startswith(before)
+    assert after.count(b"\n") == before.count(b"\n") + 1
+    pair = load_pairs(folder / JUDGE_PAIRS)[-1]
+    assert (pair.id, pair.label, pair.tags) == (f"rev-{case.fingerprint[:16]}", "unrelated", ("review", "overruled"))
+    assert (pair.old.text, pair.new.subject) == ("The relay of staging listens on port 7400.", "relay")
 
 
 def test_an_attack_that_the_rules_miss_goes_to_the_live_only_set_once_somebody_says_what_it_is(

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.providers.brains import Brain, Thinking, material_of, refusing, verdict
+from tests.providers.thinking import Brain, Thinking, material_of, refusing, verdict
 from tributary.core.decision import NoAnswer, Verdict, VerdictKind
 from tributary.core.errors import (
     ModelFailed,

@@ -75,6 +75,13 @@ def test_a_figure_that_fell_ends_with_1_and_is_named_and_an_update_makes_it_hold
     assert "tool-discipline.right" in capsys.readouterr().out
 
 
+def test_suites_may_be_named_together_or_one_by_one_and_each_runs_once(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    named = ["--suite", "tool-discipline", "calibration", "--suite", "tiering", "--suite", "tool-discipline"]
+    assert main(["--tier", "offline", "--json", str(file), *named]) == 0
+    assert list(json.loads(file.read_text())["suites"]) == ["tool-discipline", "calibration", "tiering"]
+
+
 def test_a_model_that_cannot_be_used_is_refused_by_its_variable(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BadSetting, match="TRIBUTARY_JUDGE_MODEL: must name the model"):
         models.chosen(Settings.model_validate({"judge": "openai"}))
@@ -318,6 +325,27 @@ def test_the_json_document_and_the_terminal_have_every_figure(ran: Ran) -> None:
         assert written["suites"]["classification"]["metrics"][metric.name]["value"] == metric.value
         assert f"{metric.value:.4f}" in said
     assert "tiering: not measured" in said
+
+
+def test_what_each_model_cost_is_told_by_purpose_the_most_expensive_first(ran: Ran, tmp_path: Path) -> None:
+    purse = Purse()
+    with on_account(purse):
+        for model, usd in (("cheap:a", Decimal("0.001")), ("dear:b", Decimal("2.5")), ("cheap:a", None), ("free:c", None)):
+            charge(Prompt(purpose=Purpose.STRONG_JUDGE, name="", instructions="", material="", schema={}), model, usd)
+    paid = replace(ran, bills=purse.bills())
+    page = write(paid, tmp_path).read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| strong judge |")]
+    assert rows == [
+        "| strong judge | `dear:b` | 1 | 0 | 0 | 0 | $2.5000 |",
+        "| strong judge | `cheap:a` | 2 | 0 | 0 | 0 | $0.0010 and 1 of unknown price |",
+        "| strong judge | `free:c` | 1 | 0 | 0 | 0 | price unknown |",
+    ]
+    found = json.loads(document(paid))["bills"]
+    assert [(one["model"], one["calls"], one["usd"], one["unpriced"]) for one in found] == [
+        ("dear:b", 1, 2.5, 0),
+        ("cheap:a", 2, 0.001, 1),
+        ("free:c", 1, 0.0, 1),
+    ]
 
 
 def test_progress_is_a_line_a_step_where_there_is_no_terminal() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.providers.brains import Thinking, hazards, material_of, verdict
+from tests.providers.thinking import Thinking, hazards, material_of, verdict
 from tributary.core.ids import new_id
 from tributary.core.ports import JudgedText
 from tributary.core.spending import Purpose

@@ -34,6 +34,7 @@ main(["--plot", "steps.png"])
         (["--plot", "steps.txt"], "must end in .png, .svg or .pdf"),
         (["--plot", "no-such-folder/steps.png"], "there is no folder no-such-folder"),
         (["--no-such-option"], "--no-such-option"),
+        (["--distil"], "set TRIBUTARY_DISTILLER to bedrock, openai or claude"),
     ],
 )
 def test_a_wrong_argument_ends_with_code_2_and_says_why(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evals.gauntlet.processes import ProcessFailed, clean_environment, end, run_json, running, uninterrupted
-from evals.gauntlet.server import waiting_for_the_database
+from evals.gauntlet.server import distiller_settings, waiting_for_the_database
 
 ROOT = Path(__file__).parents[2]
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
@@ -141,6 +141,12 @@ def test_a_database_that_crashed_is_not_waited_for(tmp_path: Path, text: str) ->
     assert stopped == []
 
 
+def test_the_servers_distiller_is_the_only_setting_of_the_users_that_is_handed_on() -> None:
+    handed_on = {"TRIBUTARY_DISTILLER": "openai", "TRIBUTARY_DISTILLER_MODEL": "m", "TRIBUTARY_OPENAI_API_KEY": "key"}
+    others = {"TRIBUTARY_DATABASE_URL": "postgresql://production", "TRIBUTARY_JUDGE": "jev", "TRIBUTARY_TOKEN": "t", "PATH": "/"}
+    assert distiller_settings({**handed_on, **others}) == handed_on
+
+
 def test_nothing_of_the_users_own_memory_reaches_the_demo(tmp_path: Path) -> None:
     given = {
         "TRIBUTARY_TOKEN": "secret",
@@ -149,4 +155,5 @@ def test_nothing_of_the_users_own_memory_reaches_the_demo(tmp_path: Path) -> Non
         "PGHOST": "production",
         "PATH": "/usr/bin",
     }
+    given |= {"TRIBUTARY_OPENAI_API_KEY": "key", "TRIBUTARY_DISTILLER": "openai"}
     assert clean_environment(given, tmp_path) == {"PATH": "/usr/bin", "TRIBUTARY_HOME": str(tmp_path), "PYTHONUTF8": "1"}

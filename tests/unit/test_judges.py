@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.providers.brains import Thinking, refusing, verdict
 from tests.providers.server import Reply, unreachable
+from tests.providers.thinking import Thinking, refusing, verdict
 from tests.providers.typesafe import KEY, MODEL, TypeSafe, broken, choice
 from tributary.core.decision import VerdictKind
 from tributary.core.errors import ModelFailed, ModelUnreachable

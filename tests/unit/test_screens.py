@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.doubles import WordScreen
-from tests.providers.brains import Brain, Thinking, hazards, material_of, refusing
 from tests.providers.server import unreachable
+from tests.providers.thinking import Brain, Thinking, hazards, material_of, refusing
 from tests.providers.typesafe import KEY, MODEL, TypeSafe, noul
 from tributary.core.errors import ModelFailed, ModelMalformed, ModelRefused, ModelTimedOut, ModelUnreachable
 from tributary.core.ports import Prompt, Screen
