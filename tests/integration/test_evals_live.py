@@ -191,8 +191,8 @@ def _check_tiers(ran: Ran) -> None:
     found = ran.values("tiering")
     assert (found["cheap_escalated"], found["strong_escalated"]) == (0.0, 0.0)
     assert 0.0 < found["tiered_escalated"] < 1.0
-    assert all(found[f"{way}_usd_a_pair"] > 0 for way in ("cheap", "tiered", "strong"))
-    assert found["cheap_usd_a_pair"] < found["tiered_usd_a_pair"]
+    assert all(found[f"{way}_usd_of_1000"] > 0 for way in ("cheap", "tiered", "strong"))
+    assert found["cheap_usd_of_1000"] < found["tiered_usd_of_1000"]
 
 
 def _check_report(ran: Ran) -> None:
