@@ -18,6 +18,7 @@ from evals.bench import Tier
 from evals.figures import Confusion, Measured, Metric, Sheet
 from evals.purse import Bill
 
+GUIDE = "[evals.md](../evals.md)"
 METRIC_HEADS = ("metric", "value", "95 % interval", "n", "better")
 
 
@@ -53,7 +54,10 @@ def write(ran: Ran, folder: Path) -> Path:
         for name, drawn in one.pictures.items():
             drawn(folder / extra[name])
     page = folder / f"{ran.tier}.md"
-    page.write_text("\n".join(_page(ran, extra)) + "\n", encoding="utf-8")
+    page.write_text(
+        "\n".join(_page(ran, extra, guide=GUIDE if (folder.parent / "evals.md").is_file() else "docs/evals.md")) + "\n",
+        encoding="utf-8",
+    )
     return page
 
 
@@ -87,14 +91,14 @@ def _billed(bill: Bill) -> dict[str, object]:
     return about | tokens | {"usd": float(spent.cost_usd), "unpriced": spent.unpriced}
 
 
-def _page(ran: Ran, extra: Mapping[str, str]) -> Iterator[str]:
+def _page(ran: Ran, extra: Mapping[str, str], *, guide: str) -> Iterator[str]:
     yield f"# Evals, {ran.tier} tier"
     yield ""
     yield f"Of commit `{ran.commit}`, at {ran.at:%Y-%m-%d %H:%M} UTC. Not written by hand, but by"
     yield ""
     yield f"    {ran.command}"
     yield ""
-    yield "What each suite measures and how to read this: [evals.md](../evals.md)."
+    yield f"What each suite measures and how to read this: {guide}."
     yield ""
     yield from _table(model_sheet(ran))
     yield ""
@@ -196,16 +200,16 @@ def _cost(bill: Bill) -> str:
 
 def show(console: Console, ran: Ran) -> None:
     """Prints which models ran, the metrics of every suite and its confusion matrices, and what the models cost."""
-    console.print(_drawn(model_sheet(ran)))
+    _draw(console, model_sheet(ran))
     for one in ran.measured:
         for prefix, why in one.not_measured.items():
             console.print(f"{one.suite}{f' ({prefix})' if prefix else ''}: not measured, {why}", style="yellow", markup=False)
         if one.metrics:
-            console.print(_drawn(_metric_sheet(one.metrics), f"{one.suite}, {one.seconds:.1f} s"))
+            _draw(console, _metric_sheet(one.metrics), f"{one.suite}, {one.seconds:.1f} s")
         for confusion in one.confusions:
-            console.print(_drawn(confusion_sheet(confusion)))
+            _draw(console, confusion_sheet(confusion))
     if ran.bills:
-        console.print(_drawn(bill_sheet(ran.bills)))
+        _draw(console, bill_sheet(ran.bills))
     for line in (*ran.stopped, *([ran.spent] if ran.spent else [])):
         console.print(line, markup=False)
 
@@ -232,10 +236,12 @@ def show_compared(console: Console, compared: Sequence[Compared]) -> None:
     console.print(f"{len(compared) - failed} of {len(compared)} metrics hold", style="bold red" if failed else "green")
 
 
-def _drawn(sheet: Sheet, title: str | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=title or sheet.title, title_justify="left", title_style="bold", pad_edge=False)
+def _draw(console: Console, sheet: Sheet, title: str | None = None) -> None:
+    # a line of its own: the table's own title would be broken to the table's width
+    console.print(Text(title or sheet.title, style="bold"))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for at, head in enumerate(sheet.heads):
         table.add_column(head, justify="left" if at < sheet.numbers else "right", no_wrap=at == 0)
     for row in sheet.rows:
         table.add_row(*(Text(cell.strip("`")) for cell in row))
-    return table
+    console.print(table)

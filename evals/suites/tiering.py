@@ -56,7 +56,7 @@ def _metrics(way: str, judged: Sequence[Judged], spent: Spent) -> list[Metric]:
         share(f"{way}_accuracy", sum(j.right for j in judged), n),
         share(f"{way}_escalated", sum(j.escalated for j in judged), n, better=Better.LOWER, tolerance=None),
         share(f"{way}_failed", sum(j.failed for j in judged), n, better=Better.LOWER, tolerance=0.0),
-        Metric(name=f"{way}_usd_a_pair", value=float(spent.cost_usd) / n, n=n, better=Better.LOWER, tolerance=None),
+        Metric(name=f"{way}_usd_of_1000", value=1000 * float(spent.cost_usd) / n, n=n, better=Better.LOWER, tolerance=None),
         Metric(name=f"{way}_ms", value=statistics.median(j.ms for j in judged), n=n, better=Better.LOWER, tolerance=None),
     ]
 

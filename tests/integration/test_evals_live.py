@@ -191,8 +191,8 @@ def _check_tiers(ran: Ran) -> None:
     found = ran.values("tiering")
     assert (found["cheap_escalated"], found["strong_escalated"]) == (0.0, 0.0)
     assert 0.0 < found["tiered_escalated"] < 1.0
-    assert all(found[f"{way}_usd_a_pair"] > 0 for way in ("cheap", "tiered", "strong"))
-    assert found["cheap_usd_a_pair"] < found["tiered_usd_a_pair"]
+    assert all(found[f"{way}_usd_of_1000"] > 0 for way in ("cheap", "tiered", "strong"))
+    assert found["cheap_usd_of_1000"] < found["tiered_usd_of_1000"]
 
 
 def _check_report(ran: Ran) -> None:
@@ -258,7 +258,7 @@ def test_a_judge_that_fails_in_mid_run_has_its_cases_counted_and_ends_nothing(wi
 
 
 def test_a_screen_that_dies_for_good_fails_its_cases_and_the_suites_after_it_still_run(wires: Wires) -> None:
-    with failing_chat(first=4, last=10_000, reply=DEAD) as server:
+    with failing_chat(first=2, last=10_000, reply=DEAD) as server:
         ran = wires.run(
             *("--limit", "12", "--suite", "redteam", "calibration", "tool-discipline", "tiering"),
             judge="openai",
@@ -271,7 +271,37 @@ def test_a_screen_that_dies_for_good_fails_its_cases_and_the_suites_after_it_sti
     assert ran.code == 0, ran.said
     screened = ran.figures["suites"]["redteam"]["metrics"]
     asked = ran.bills()[("screen", GPT)]
-    assert asked["calls"] - asked["failed"] == 3
-    assert ran.counted("redteam", "_failed") == asked["failed"] > 0
+    assert asked["calls"] - asked["failed"] == 1
+    assert ran.counted("redteam", "_failed") == asked["failed"] >= 3
     assert sum(one["n"] for name, one in screened.items() if name.endswith("_failed")) == 12
     assert all(ran.figures["suites"][name]["metrics"] for name in ("calibration", "tool-discipline", "tiering"))
+
+
+def test_a_strong_judge_that_dies_costs_the_pairs_that_needed_it_and_no_others(wires: Wires) -> None:
+    ((method, pattern, route),) = bedrock.converse_routes(answering)
+    dying = Failing(route, first=2, last=10_000, reply=DEAD)
+    with ProviderServer([(method, pattern, dying)]) as server:
+        settings = {**TIERED_BY_JEV, "screen": "local", "embedder": "minilm", "bedrock_url": server.url}
+        del settings["screen_model"]
+        ran = wires.run("--limit", "6", "--suite", "tiering", **settings)
+    assert ran.code == 0, ran.said
+    found = ran.values("tiering")
+    assert found["cheap_failed"] == 0.0
+    assert 0.0 < found["tiered_failed"] < found["tiered_escalated"]
+    assert found["strong_failed"] == 1.0
+
+
+def test_an_embedder_that_dies_fails_what_needs_it_and_the_suites_after_it_still_run(wires: Wires, database_url: str) -> None:
+    ((method, pattern, route),) = bedrock_embeddings.ROUTES
+    dying = Failing(route, first=12, last=10_000, reply=bedrock_embeddings.AWAY)
+    with ProviderServer([(method, pattern, dying)]) as server:
+        ran = wires.run(
+            *("--limit", "6", "--database", database_url, "--suite", "end-to-end", "retrieval", "classification"),
+            embedder="bedrock",
+            bedrock_url=server.url,
+        )
+    assert ran.code == 0, ran.said
+    assert 0.0 < ran.values("end-to-end")["failed"] < 1.0
+    assert ran.figures["suites"]["retrieval"]["not_measured"][""].startswith("it failed: ")
+    assert ran.values("classification")["test_failed"] == 0.0
+    assert ran.bills()[("embed", TITAN)]["failed"] > 0

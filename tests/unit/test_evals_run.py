@@ -185,9 +185,9 @@ def test_the_sweep_tells_accuracy_escalations_and_cost_of_each_way() -> None:
     of = values(found)
     assert of["cheap_escalated"] == of["strong_escalated"] == 0.0
     assert 0.0 < of["tiered_escalated"] < 1.0
-    assert of["cheap_usd_a_pair"] == 0.0
-    assert of["strong_usd_a_pair"] == pytest.approx(0.01)
-    assert 0.0 < of["tiered_usd_a_pair"] < 0.01
+    assert of["cheap_usd_of_1000"] == 0.0
+    assert of["strong_usd_of_1000"] == pytest.approx(10.0)
+    assert 0.0 < of["tiered_usd_of_1000"] < 10.0
     assert of["strong_failed"] == pytest.approx(1 / 3, abs=0.05)
     assert purse.spent().calls == strong.asked
     assert [row[0] for row in found.sheets[0].rows] == ["cheap", "tiered", "strong"]
@@ -324,6 +324,8 @@ def test_the_json_document_and_the_terminal_have_every_figure(ran: Ran) -> None:
     for metric in ran.measured[0].metrics:
         assert written["suites"]["classification"]["metrics"][metric.name]["value"] == metric.value
         assert f"{metric.value:.4f}" in said
+    titles = [f"Confusion: {confusion.title}" for confusion in ran.measured[0].confusions]
+    assert set(titles) <= set(said.splitlines()), "broken to the width of its table"
     assert "tiering: not measured" in said
 
 
