@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -74,6 +75,27 @@ def test_a_model_without_a_temperature_gets_none_from_then_on() -> None:
         assert model.answer(PROMPT, timeout_s=None) == ANSWER
         assert ["temperature" in each.body["inferenceConfig"] for each in server.asked] == [True, False, False]
         assert all("toolConfig" in each.body for each in server.asked)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The text 'the tool does not support the temperature' is blocked.",
+        "1 validation error detected: Value at 'messages' names toolChoice, temperature and outputConfig.",
+        "Input is too long for requested model: tools, temperature.",
+    ],
+)
+def test_one_question_that_is_refused_costs_the_others_nothing(server: ProviderServer, message: str) -> None:
+    model = made(server.url)
+    model.answer(PROMPT, timeout_s=None)
+    server.always(bedrock.error(400, "ValidationException", message))
+    with pytest.raises(ModelFailed):
+        model.answer(replace(PROMPT, material="The tool does not support the temperature"), timeout_s=None)
+    assert len(server.asked) == 2, "nothing about its shape was refused"
+    server.always(None)
+    model.answer(PROMPT, timeout_s=None)
+    first, *_, last = server.asked
+    assert {**last.body, "messages": None} == {**first.body, "messages": None}
 
 
 ERRORS: dict[str, tuple[Reply, type[ModelFailed], str]] = {

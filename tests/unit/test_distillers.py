@@ -228,6 +228,27 @@ def test_the_slices_of_a_long_turn_share_their_edges_and_lose_nothing() -> None:
     assert joined == text
 
 
+ESCAPED = {
+    "zero-width spaces": "\u200b" * 190_000,
+    "tag characters": "\U000e0041" * 190_000,
+    "quotes and backslashes": '"\\' * 90_000,
+    "line breaks": "a\n\t" * 60_000,
+    "angle brackets": "<x>" * 60_000,
+    "a few among words": ("the deploy went through <b>" + "x" * 300) * 500,
+}
+
+
+@pytest.mark.parametrize("text", ESCAPED.values(), ids=ESCAPED)
+@pytest.mark.parametrize("window", [2 * SLICE, WINDOW])
+def test_what_is_sent_stays_within_the_window_however_much_of_it_is_escaped(text: str, window: int) -> None:
+    model = Model(lambda _: {"lessons": []})
+    turns = (Turn(role=TurnRole.ASSISTANT, text=f"a{text}z"), Turn(role=TurnRole.TOOL, text=text))
+    AskedDistiller(model, window=window).distill(Transcript(turns=turns), most=5, timeout_s=None)
+    assert len(model.asked) <= MOST_CALLS
+    assert max(len(prompt.material) for prompt in model.asked) <= window
+    assert max(len(prompt.material) for prompt in model.asked) > window / 2
+
+
 def test_turns_that_say_nothing_are_not_shown_and_keep_their_number() -> None:
     turns = (Turn(role=TurnRole.USER, text=" "), Turn(role=TurnRole.USER, text="b"))
     assert [[part.number for part in piece] for piece in pieces_of(Transcript(turns=turns), window=WINDOW)] == [[2]]

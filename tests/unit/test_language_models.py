@@ -122,12 +122,21 @@ def test_the_version_names_provider_and_model(scene: Scene) -> None:
     assert scene.model().version == scene.wire.version
 
 
+def twice(reply: Reply) -> Reply:
+    """Returns the reply with one name of the answer a second time, with another value."""
+    content = reply.content.replace(b'"of": 1', b'"of": 1, "of": 2').replace(b'\\"of\\": 1', b'\\"of\\": 1, \\"of\\": 2')
+    assert content != reply.content
+    return replace(reply, document=None, raw=content)
+
+
 NO_ANSWERS: dict[str, Callable[[Wire], Reply]] = {
     "prose": lambda wire: wire.said("They agree, I think."),
     "broken JSON": lambda wire: wire.said('{"said": "yes", '),
     "prose around it": lambda wire: wire.said('Sure! {"said": "yes", "of": 1}'),
     "two objects": lambda wire: wire.said('{"said": "yes", "of": 1} {"said": "no", "of": 1}'),
     "one name twice": lambda wire: wire.said('{"said": "yes", "said": "no"}'),
+    "one name twice, as the form asks": lambda wire: twice(wire.answered({"said": "yes", "of": 1})),
+    "a number beyond all": lambda wire: wire.said('{"of": 1e999}'),
     "no number": lambda wire: wire.said('{"of": NaN}'),
     "depth": lambda wire: wire.said("[" * 100_000),
     "nothing": lambda wire: wire.said(""),

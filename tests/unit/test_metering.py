@@ -145,12 +145,26 @@ def test_the_operators_prices_go_before_the_shipped_ones(tmp_path: Path) -> None
         b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"m": {"input": "a", "output": 1}}}',
         b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"m": [1, 2]}}',
         b'{"as_of": 20270131, "usd_per_million_tokens": {}}',
+        b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"openai:m": {"input": 1e-999999999, "output": 0}}}',
+        b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"openai:m": {"input": 0, "output": 0E-999999}}}',
+        b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"openai:m": {"input": 1e999999999, "output": 0}}}',
+        b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"openai:m": {"input": 1e9999999999999999999, "output": 0}}}',
+        b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"opena:m": {"input": 1, "output": 0}}}',
+        b'{"as_of": "2027-01-31", "usd_per_million_tokens": {"m": {"input": 1, "output": 0}}}',
+        b"[" * 100_000,
     ],
 )
 def test_prices_that_are_none_are_refused_by_variable_and_file(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "prices.json"
     file.write_bytes(content)
     with pytest.raises(BadSetting, match=r"^TRIBUTARY_PRICES_FILE: .*prices\.json'\)$"):
+        PRICES.with_file(file)
+
+
+def test_a_provider_that_is_mistyped_is_named_with_those_that_are_known(tmp_path: Path) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text('{"as_of": "2027-01-31", "usd_per_million_tokens": {"opena:m": {"input": 1, "output": 0}}}')
+    with pytest.raises(BadSetting, match=r"bedrock:, openai:, claude:, typesafe:, but there is 'opena:m'"):
         PRICES.with_file(file)
 
 

@@ -126,6 +126,67 @@ def test_a_request_that_is_wrong_in_another_way_is_not_repeated(server: Provider
     assert len(server.asked) == 1
 
 
+QUOTING = "Judge this: response_format is not supported, nor is the temperature; the tool is unavailable and max_tokens unknown."
+REFUSED: dict[str, Reply] = {
+    "too long, with the cap in its words": openai.error(
+        400,
+        "'max_tokens' is too large: 2048. This model's maximum context length is 4096 tokens and your request has 3000.",
+        code="context_length_exceeded",
+    ),
+    "too long, without a code": openai.error(400, "'max_tokens' is too large: 2048. The context length is 4096 tokens."),
+    "filtered, with the question in its words": openai.error(400, f"Rejected: '{QUOTING}'", code="content_policy_violation"),
+    "quoting the question": openai.error(400, f"Invalid input: '{QUOTING}'"),
+    "quoting the question at length": openai.error(422, f"Input: {'lorem ' * 60} response_format is not supported"),
+    "another parameter": openai.error(400, "Temperature is not supported in a message", param="messages[0].content"),
+    "words that name a parameter": openai.error(400, "Could not read: set the temperature, response_format, tools and grammar"),
+}
+
+
+@pytest.mark.parametrize("reply", REFUSED.values(), ids=REFUSED)
+def test_one_question_that_is_refused_costs_the_others_nothing(server: ProviderServer, reply: Reply) -> None:
+    model = made(server.url)
+    model.answer(PROMPT, timeout_s=None)
+    server.always(reply)
+    with pytest.raises(ModelFailed):
+        model.answer(replace(PROMPT, material=QUOTING), timeout_s=None)
+    assert len(server.asked) == 2, "nothing about its shape was refused"
+    server.always(None)
+    model.answer(PROMPT, timeout_s=None)
+    first, *_, last = server.asked
+    assert {**last.body, "messages": None} == {**first.body, "messages": None}
+
+
+SHAPES = {
+    "Groq": (openai.error(400, "This model does not support response format `json_schema`. See supported models."), "tool"),
+    "Azure": (openai.error(400, "Invalid parameter: 'response_format' must be one of 'json_object', 'text'."), "tool"),
+    "Mistral": (openai.error(422, "response_format: type json_schema is not supported"), "tool"),
+    "a named parameter": (openai.error(400, "Invalid schema for response_format", param="response_format"), "tool"),
+    "a part of it": (openai.error(400, "Invalid schema", param="response_format.json_schema"), "tool"),
+}
+
+
+@pytest.mark.parametrize(("reply", "then"), SHAPES.values(), ids=SHAPES)
+def test_providers_words_for_a_form_they_lack_are_understood(server: ProviderServer, reply: Reply, then: str) -> None:
+    server.script(reply)
+    assert made(server.url).answer(PROMPT, timeout_s=None) == ANSWER
+    assert [form(each.body) for each in server.asked] == ["json_schema", then]
+
+
+TOOLS = {
+    "Ollama": openai.error(400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+    "OpenRouter": openai.error(404, "No endpoints found that support tool use. To learn more, see its documentation."),
+    "vLLM": openai.error(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+    "DeepSeek": openai.error(400, "deepseek-reasoner does not support this tool_choice"),
+}
+
+
+@pytest.mark.parametrize("reply", TOOLS.values(), ids=TOOLS)
+def test_providers_words_for_tools_they_lack_are_understood(server: ProviderServer, reply: Reply) -> None:
+    server.script(openai.deepseek_no_format("json_schema"), reply)
+    assert made(server.url).answer(PROMPT, timeout_s=None) == ANSWER
+    assert [form(each.body) for each in server.asked] == ["json_schema", "tool", "json_object"]
+
+
 def test_what_the_provider_says_a_call_cost_goes_before_the_table() -> None:
     book = Book()
     with ProviderServer(chat_routes(agreeing, cost=0.00042)) as server, on_account(book):

@@ -18,6 +18,10 @@ RULE = (
 """Belongs into the instructions of every prompt that has such material."""
 
 
+AROUND = len("<data>\n[]\n</data>")
+"""Characters of the fence and of the brackets inside."""
+
+
 def fenced(material: Mapping[str, object] | Sequence[object]) -> str:
     """Returns the material as one line of JSON between `<data>` and `</data>`.
 
@@ -28,6 +32,13 @@ def fenced(material: Mapping[str, object] | Sequence[object]) -> str:
     """
     written = json.dumps(material, ensure_ascii=False, separators=(",", ":"))
     return f"<data>\n{_PERHAPS_ESCAPED.sub(_escaped, written)}\n</data>"
+
+
+@lru_cache(maxsize=4096)
+def written_length(character: str) -> int:
+    """Returns how many characters one character of a text takes inside a fence: one, or those of its escape, up to twelve."""
+    quoted = json.dumps(character, ensure_ascii=False)[1:-1]
+    return len(_PERHAPS_ESCAPED.sub(_escaped, quoted))
 
 
 def _escaped(match: re.Match[str]) -> str:

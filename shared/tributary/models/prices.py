@@ -15,6 +15,9 @@ from typing import Self
 from tributary.core.errors import BadSetting
 
 _MILLION = Decimal(1_000_000)
+_PROVIDERS = ("bedrock:", "openai:", "claude:", "typesafe:")
+_LEAST_EXPONENT = -12
+"""Of a price, which bounds how long it and what is reckoned from it are when they are written out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +60,13 @@ class Prices:
             own = self._read(file.read_text("utf-8"))
         except (OSError, UnicodeDecodeError):
             raise BadSetting(f"TRIBUTARY_PRICES_FILE: cannot be read (it is '{file}')") from None
-        except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation):
+        except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation, RecursionError):
             raise BadSetting(f"TRIBUTARY_PRICES_FILE: must be JSON such as {_EXAMPLE} (it is '{file}')") from None
+        if strange := next((name for name in own.by_model if not name.startswith(_PROVIDERS)), None):
+            known = ", ".join(_PROVIDERS)
+            raise BadSetting(
+                f"TRIBUTARY_PRICES_FILE: names must begin with one of {known}, but there is {strange[:80]!r} (it is '{file}')"
+            )
         return type(self)(as_of=max(self.as_of, own.as_of), by_model={**self.by_model, **own.by_model})
 
     @classmethod
@@ -87,6 +95,11 @@ def _shipped() -> str:
 
 def _price(document: Mapping[str, object]) -> Price:
     values = [Decimal(str(document[name])) for name in ("input", "output")]
-    if not all(value.is_finite() and 0 <= value <= _MILLION for value in values):
+    if not all(_is_amount(value) for value in values):
         raise ValueError("a price is no amount")
     return Price(input=values[0], output=values[1])
+
+
+def _is_amount(value: Decimal) -> bool:
+    exponent = value.as_tuple().exponent
+    return isinstance(exponent, int) and exponent >= _LEAST_EXPONENT and 0 <= value <= _MILLION

@@ -18,7 +18,9 @@ _EPOCH_MS = 1e11
 
 
 def wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Returns for how many seconds the provider wants to be left alone; None when it does not say. Never negative.
+    """Returns for how many seconds the provider wants to be left alone; None when it does not say so in a way that makes sense.
+
+    Raises nothing, whatever a provider sends, and returns what is finite and not negative.
 
     Read are, the first that is there: `retry-after-ms`; `retry-after` (seconds, or a date); `x-ratelimit-reset-requests` and
     `-tokens` ("20ms", "6m0s": the longest of those that are used up, or of all when none says so); `x-ratelimit-reset`
@@ -26,7 +28,7 @@ def wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
     """
     given = {name.lower(): value.strip() for name, value in headers.items()}
     if (found := _number(given.get("retry-after-ms"))) is not None:
-        return found / 1000
+        return abs(found) / 1000  # which "-0" is not
     for name, read in (("retry-after", _delay), ("", None), ("x-ratelimit-reset", _delay)):
         found = _of_buckets(given) if read is None else read(given.get(name), now)
         if found is not None:
@@ -54,9 +56,9 @@ def _delay(value: str | None, now: datetime) -> float | None:
 def _until_date(value: str | None, now: datetime) -> float | None:
     try:
         at = parsedate_to_datetime(value or "")
-    except ValueError:
+        return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()
+    except (ValueError, OverflowError, TypeError, IndexError):  # the library's parser takes nearly all for a date
         return None
-    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()
 
 
 def _number(value: str | None) -> float | None:
@@ -70,4 +72,5 @@ def _number(value: str | None) -> float | None:
 def _length(value: str | None) -> float | None:
     if value is None or not _LENGTH.fullmatch(value):
         return _number(value)
-    return sum(float(amount) * _UNITS_S[unit] for amount, unit in _PART.findall(value))
+    length = sum(float(amount) * _UNITS_S[unit] for amount, unit in _PART.findall(value))
+    return length if math.isfinite(length) else None

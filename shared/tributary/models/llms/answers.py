@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
@@ -36,7 +37,7 @@ def object_in(text: object) -> Mapping[str, object]:
     if fenced := _FENCED.fullmatch(bare):
         bare = fenced[1]
     try:
-        return _object(json.loads(bare, parse_constant=_no_number, object_pairs_hook=_each_once))
+        return _object(json.loads(bare, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=each_once))
     except (ValueError, RecursionError):
         raise ModelMalformed("the model's answer is not JSON") from None
 
@@ -50,6 +51,14 @@ def object_given(value: object) -> Mapping[str, object]:
         raise ModelMalformed("the model's answer is not JSON") from None
     if size > MOST_ANSWER_BYTES:
         raise ModelMalformed(_TOO_LARGE)
+    return found
+
+
+def each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Makes an object of what JSON says it holds, as a hook of `json.loads`; raises ValueError where a name comes twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has a name twice, so it says two things")
     return found
 
 
@@ -81,15 +90,15 @@ def _object(value: object) -> Mapping[str, object]:
     return value
 
 
-def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object has a name twice, so it says two things")
-    return found
-
-
 def _no_number(_: str) -> NoReturn:
     raise ValueError("no JSON")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large to be read")
+    return number
 
 
 def _tokens(value: object) -> int | None:

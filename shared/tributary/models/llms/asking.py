@@ -1,7 +1,7 @@
 """How any language model is asked: bounded in time and length, metered, tried again, in a shape that its provider takes.
 
 Which way a provider takes the form of an answer is not known beforehand: models of one API differ, and a profile's name may
-hide the model. So the best way is tried first, a refusal of its shape leads to the next, and what worked is remembered.
+hide the model. So the best way is tried first, a refusal of its shape leads to the next, and what has answered is remembered.
 """
 
 from __future__ import annotations
@@ -128,17 +128,29 @@ class Asking(Generic[Reply]):
         )
 
     def _in_some_shape(self, prompt: Prompt, until: float) -> Mapping[str, object]:
-        """Asks until the shape fits. Each request is charged; another shape is no attempt more. Ends: each gives something up."""
+        """Asks until the shape fits. Each request is charged; another shape is no attempt more. Ends: each gives something up.
+
+        What is given up for one question is given up for all only once the model has answered without it: a question that is
+        refused whatever its shape says nothing about the model.
+        """
+        begun = shape = self._shape
         while True:
-            shape = self._shape
             try:
                 with metering(prompt.purpose, self._version, self._prices) as meter:
                     reply = self._send(prompt, shape, until - time.monotonic())
-                    return self._read(prompt, shape, reply, meter)
+                    answer = self._read(prompt, shape, reply, meter)
             except UnfitShape as error:
-                with self._lock:
-                    if self._shape == shape:
-                        self._shape = error.instead
+                shape = error.instead
+                if self._shape != begun:  # another thread has found out meanwhile
+                    begun = shape = self._shape
+            else:
+                self._remember(shape, instead_of=begun)
+                return answer
+
+    def _remember(self, shape: Shape, *, instead_of: Shape) -> None:
+        with self._lock:
+            if self._shape == instead_of:
+                self._shape = shape
 
 
 def _whole(name: str, value: object, most: int) -> None:

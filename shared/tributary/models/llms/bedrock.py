@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from tributary.core.errors import ModelFailed, ModelMalformed, ModelRefused
 from tributary.core.ports import Prompt
 from tributary.models import aws
 from tributary.models.bounded import ATTEMPTS, within
 from tributary.models.lazily import Lazily
-from tributary.models.llms.answers import note_usage, object_given, object_in, part, parts, written_out
+from tributary.models.llms.answers import each_once, note_usage, object_given, object_in, part, parts, written_out
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
+from tributary.models.llms.refusals import says, unsupported
 from tributary.models.metering import Meter
 from tributary.models.prices import Prices
+
+if TYPE_CHECKING:
+    from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
 
 _LADDER = (Form.TOOL, Form.SCHEMA, Form.TEXT)
 _REFUSALS = frozenset({"guardrail_intervened", "content_filtered", "refusal"})
 _CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
+_AMBIGUOUS = "TributaryFoundANameTwice"
 _BROKEN_OFF = frozenset({"malformed_model_output", "malformed_tool_use"})
 
-# What the service says of a field that a model does not know; it has one code, ValidationException, for all of them.
+# What the service calls the fields that a model may not know; it has one code, ValidationException, for all refusals.
 _NO_FORM = {
-    Form.TOOL: re.compile(r"tool[ _]?choice|toolConfig|tool use|tools?\b", re.IGNORECASE),
-    Form.SCHEMA: re.compile(r"output_?config|textFormat|structured output|json_?schema|response_?format", re.IGNORECASE),
+    Form.TOOL: unsupported(r"\btool[ _]?(?:choice|config|use)|\btools?\b"),
+    Form.SCHEMA: unsupported(r"output_?config|textFormat|structured output|json_?schema|response_?format"),
 }
-_NO_TEMPERATURE = re.compile(r"\btemperature\b")
+_NO_TEMPERATURE = unsupported(r"\btemperature\b")
 
 
 class BedrockModel:
@@ -55,7 +60,7 @@ class BedrockModel:
         self._version = named("bedrock", model)
         self._model = model
         self._bounds = Bounds(max_output_tokens=max_output_tokens, timeout_s=timeout_s, attempts=attempts)
-        self._client = Lazily(lambda: aws.runtime_client(region=region, url=url, timeout_s=timeout_s))
+        self._client = Lazily(lambda: _strictly(aws.runtime_client(region=region, url=url, timeout_s=timeout_s)))
         self._asking: Asking[Mapping[str, object]] = Asking(
             version=self._version,
             shape=Shape(form=_LADDER[0]),
@@ -82,7 +87,7 @@ class BedrockModel:
             try:
                 return client.converse(**request)
             except Exception as error:
-                raise self._meaning(error, shape) from None
+                raise self._meaning(error, prompt, shape) from None
 
         return within(remaining_s, call)
 
@@ -105,23 +110,39 @@ class BedrockModel:
             request["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}
         return request
 
-    def _meaning(self, error: Exception, shape: Shape) -> ModelFailed:
-        if aws.error_code(error) == "ValidationException" and (instead := _instead(aws.service_message(error), shape)):
+    def _meaning(self, error: Exception, prompt: Prompt, shape: Shape) -> ModelFailed:
+        if aws.error_code(error) == "ValidationException" and (instead := _instead(aws.service_message(error), prompt, shape)):
             return UnfitShape(instead)
         return aws.failure(error, model=self._model)
 
 
-def _instead(message: str, shape: Shape) -> Shape | None:
-    if shape.temperature and _NO_TEMPERATURE.search(message):
-        return Shape(form=shape.form, temperature=False)
+def _instead(message: str, prompt: Prompt, shape: Shape) -> Shape | None:
+    """Returns the shape to try after a refusal whose words, which may quote the question, call a field unsupported."""
+    if shape.temperature and says(_NO_TEMPERATURE, message, sent=prompt.material):
+        return replace(shape, temperature=False)
     refused = _NO_FORM.get(shape.form)
-    return shape.below(_LADDER) if refused is not None and refused.search(message) else None
+    return shape.below(_LADDER) if refused is not None and says(refused, message, sent=prompt.material) else None
+
+
+def _strictly(client: BedrockRuntimeClient) -> BedrockRuntimeClient:
+    """Makes a client mark replies that cannot be read in one way only: the library itself takes the last of two equal names."""
+
+    def look(response_dict: Mapping[str, Any], customized_response_dict: dict[str, object], **_: object) -> None:
+        try:
+            json.loads(response_dict["body"], object_pairs_hook=each_once)
+        except (ValueError, RecursionError):
+            customized_response_dict[_AMBIGUOUS] = True
+
+    client.meta.events.register("before-parse.bedrock-runtime.Converse", look)
+    return client
 
 
 def _read(prompt: Prompt, shape: Shape, reply: Mapping[str, object], meter: Meter) -> Mapping[str, object]:
     usage = part(reply, "usage")
     note_usage(meter, inputs=usage.get("inputTokens"), outputs=usage.get("outputTokens"))
     stopped = reply.get("stopReason")
+    if reply.get(_AMBIGUOUS):
+        raise ModelMalformed("Bedrock: an object of the answer has a name twice, so it says two things")
     if stopped in _REFUSALS:
         raise ModelRefused(f"Bedrock: the model or a guardrail declined to answer ({stopped})")
     if stopped in _CUT_OFF:

@@ -15,7 +15,7 @@ from tributary.core.clock import utc_now
 from tributary.core.errors import BadSetting, ModelFailed, ModelMalformed, ModelRefused, ModelThrottled, ModelUnreachable
 from tributary.core.ports import Prompt
 from tributary.models.bounded import ATTEMPTS
-from tributary.models.llms.answers import MOST_REPLY_BYTES, note_usage, object_given, object_in, part
+from tributary.models.llms.answers import MOST_REPLY_BYTES, each_once, note_usage, object_given, object_in, part
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, named
 from tributary.models.llms.running import Ran, run
 from tributary.models.metering import Meter
@@ -168,7 +168,8 @@ def _read(_prompt: Prompt, _shape: Shape, ran: Ran, meter: Meter) -> Mapping[str
 
 def _result(ran: Ran) -> Mapping[str, object]:
     try:
-        document = json.loads(ran.output)
+        # strictly, since the answer is among it
+        document = json.loads(ran.output, object_pairs_hook=each_once)
     except (ValueError, RecursionError):
         document = None
     if isinstance(document, list):  # all messages, as the user's own configuration may ask for; the last one is the result

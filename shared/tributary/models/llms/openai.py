@@ -27,6 +27,7 @@ from tributary.models.bounded import ATTEMPTS, within
 from tributary.models.lazily import Lazily
 from tributary.models.llms.answers import MOST_REPLY_BYTES, note_usage, object_in, part, parts, written_out
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
+from tributary.models.llms.refusals import says, unsupported
 from tributary.models.metering import Meter
 from tributary.models.prices import Prices
 from tributary.models.resets import wait_s
@@ -42,14 +43,22 @@ _MISSING = "an OpenAI-compatible model needs openai, which is not installed: pip
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2"})
 _NO_KEY = "sent to servers on this computer, which ask for none"
 
-_NO_FORM = {
-    Form.SCHEMA: re.compile(r"response_?format|json_?schema|structured|grammar", re.IGNORECASE),
-    Form.TOOL: re.compile(r"tool|function", re.IGNORECASE),
-    Form.OBJECT: re.compile(r"response_?format|json_?object|json mode", re.IGNORECASE),
+_NAMES = {
+    Form.SCHEMA: r"response[ _]?format|json[ _]?schema|structured[ _]outputs?|grammar",
+    Form.TOOL: r"\btools?\b|\btool[ _](?:choice|calls?|calling|use)\b|\bfunctions?\b",
+    Form.OBJECT: r"response[ _]?format|json[ _]?(?:object|mode)",
 }
+"""What providers call the way to ask for a form, in the parameter that they name and in words."""
+_PARAMS = {form: re.compile(rf"(?:{name})(?:[.\[_].*)?", re.IGNORECASE) for form, name in _NAMES.items()}
+_NO_FORM = {form: unsupported(name) for form, name in _NAMES.items()}
+_NO_TEMPERATURE = unsupported(r"\btemperature\b")
+_NO_CAP = {cap: unsupported(rf"\b{cap}\b") for cap in _CAPS}
+_UNSUPPORTED = ("unsupported", "unknown", "unrecognized")
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
+_SAYS_WHY = _NO_CREDIT | _FILTERED | _TOO_LONG | {"model_not_found", "invalid_api_key"}
+"""Codes that leave nothing to be read out of words."""
 
 _REMEDIES = {
     401: "the provider does not accept the API key (HTTP 401): it is wrong, expired or revoked",
@@ -119,7 +128,7 @@ class OpenAiModel:
         return fetched(
             lambda: asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s),
             timeout_s=remaining_s,
-            refused=lambda refusal: self._refused(refusal, shape),
+            refused=lambda refusal: self._refused(refusal, prompt, shape),
         )
 
     def _request(self, prompt: Prompt, shape: Shape) -> dict[str, Any]:
@@ -147,8 +156,9 @@ class OpenAiModel:
             request["extra_body"] = {"usage": {"include": True}}  # which makes it say what the call cost
         return request
 
-    def _refused(self, refusal: Refusal, shape: Shape) -> ModelFailed:
-        if refusal.status in (400, 404, 422) and (instead := _instead(refusal, shape)):
+    def _refused(self, refusal: Refusal, prompt: Prompt, shape: Shape) -> ModelFailed:
+        perhaps_unfit = refusal.status in (400, 404, 422) and refusal.code not in _SAYS_WHY
+        if perhaps_unfit and (instead := _instead(refusal, prompt, shape)):
             return UnfitShape(instead)
         return _failure(refusal, f"'{self._model}'")
 
@@ -159,7 +169,7 @@ class OpenAiModel:
         choices = parts(document, "choices")
         if error := part(document, "error") or part(choices[0] if choices else {}, "error"):
             # gateways say 200 before they know that the provider behind them fails
-            raise self._refused(_refusal(200, error, {}), shape)
+            raise self._refused(_refusal(200, error, {}), prompt, shape)
         if len(choices) != 1:
             raise ModelMalformed("the provider's answer holds no choice, or several")
         message, ended = part(choices[0], "message"), choices[0].get("finish_reason")
@@ -255,15 +265,23 @@ def _failure(refusal: Refusal, model: str = "the model") -> ModelFailed:
     )
 
 
-def _instead(refusal: Refusal, shape: Shape) -> Shape | None:
-    """Returns the shape to try after a refusal: the parameter that it names, else that its words name, is given up."""
-    said = refusal.param or refusal.message
-    if shape.caps[1:] and re.search(rf"\b{shape.caps[0]}\b", said):
+def _instead(refusal: Refusal, prompt: Prompt, shape: Shape) -> Shape | None:
+    """Returns the shape to try after a refusal: what the parameter that it names stands for is given up, else what its words,
+    which may quote the question, call unsupported."""
+
+    def refused(form: re.Pattern[str]) -> bool:
+        return says(form, refusal.message, sent=prompt.material)
+
+    cap, param = shape.caps[0], refusal.param
+    # a cap may be refused for its size, which another name for it does not change
+    if shape.caps[1:] and ((param == cap and refusal.code.startswith(_UNSUPPORTED)) or refused(_NO_CAP[cap])):
         return replace(shape, caps=shape.caps[1:])
-    if shape.temperature and "temperature" in said:
+    if shape.temperature and (param == "temperature" if param else refused(_NO_TEMPERATURE)):
         return replace(shape, temperature=False)
-    refused = _NO_FORM.get(shape.form)
-    return shape.below(_LADDER) if refused is not None and refused.search(said) else None
+    if shape.form not in _NO_FORM:
+        return None
+    named = _PARAMS[shape.form].fullmatch(param) is not None if param else refused(_NO_FORM[shape.form])
+    return shape.below(_LADDER) if named else None
 
 
 def _refusal(status: int, body: object, headers: Mapping[str, str]) -> Refusal:
