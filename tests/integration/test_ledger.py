@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta, timezone
@@ -439,6 +440,29 @@ def test_a_reservation_ends_with_its_work_even_when_that_fails(tribal: Tribal) -
     with pytest.raises(RuntimeError):
         fail()
     assert book.reserve(tribal.tribe_id, 2) == 2
+
+
+@pytest.mark.parametrize(
+    ("cost", "kept"),
+    [
+        ("0E-1000026", "0"),
+        ("1E-20000", "0"),
+        ("1E-300", "0"),
+        ("0.0000000000019", "0.000000000002"),
+        ("1E+1", "10"),
+        ("1E+20000", None),
+        ("1000000.1", None),
+        ("-1E-20000", None),
+        ("sNaN", None),
+    ],
+)
+def test_no_cost_that_a_provider_says_loses_calls(tribal: Tribal, cost: str, kept: str | None) -> None:
+    with books(tribal).on(tribal.tribe_id):
+        account().charge(call(cost=cost))
+        account().charge(call(cost="0.25"))
+    found = [row["cost_usd"] for row in tribal.rows("SELECT cost_usd FROM tributary.model_call")]
+    assert Counter(found) == Counter([None if kept is None else Decimal(kept), Decimal("0.25")])
+    assert days(tribal)[0][4] == Decimal(kept or 0) + Decimal("0.25")
 
 
 # -- what curators are told

@@ -41,6 +41,10 @@ AWAY_S = 30.0
 """For so long after it could not be written nobody's answer waits for the ledger."""
 FRESH_S = 5.0
 """How old the sums of a day may be that a budget is held against: by so much several processes may overspend it together."""
+COST_PLACES = Decimal("1e-12")
+"""What is kept of a cost, in US dollars: a millionth of the cheapest token."""
+MOST_COST_USD = Decimal(1_000_000)
+"""A provider that says that one call cost more is wrong."""
 _MOST_TOKENS = 2**53
 _AWAY = (Unavailable, Overloaded, NotMigrated)
 Method = TypeVar("Method", bound=Callable[..., object])
@@ -311,9 +315,7 @@ def charged(method: Method) -> Method:
 
 def _entry(tribe_id: UUID, agent_id: UUID | None, call: ModelCall) -> Entry:
     """Returns a call as it is written down; a figure that a provider got wrong counts as not said."""
-    cost = call.cost_usd
-    if cost is not None and not (cost.is_finite() and cost >= 0):
-        cost = None
+    cost = _cost(call.cost_usd)
     document: dict[str, object] = {
         "tribe_id": str(tribe_id),
         "call_id": str(new_id()),
@@ -325,11 +327,18 @@ def _entry(tribe_id: UUID, agent_id: UUID | None, call: ModelCall) -> Entry:
         "ended": call.end.value,
         "input_tokens": _tokens(call.input_tokens),
         "output_tokens": _tokens(call.output_tokens),
-        "cost_usd": None if cost is None else str(cost),
+        "cost_usd": None if cost is None else f"{cost:f}",
         "ms": round(call.ms, 3) if math.isfinite(call.ms) else 0.0,
     }
     spent = Spent(calls=1, cost_usd=cost or Decimal(0))
     return Entry(tribe_id=tribe_id, day=call.at.astimezone(UTC).date(), spent=spent, document=document)
+
+
+def _cost(said: Decimal | None) -> Decimal | None:
+    """Returns a cost with as many places as the database takes."""
+    if said is None or not said.is_finite() or not 0 <= said <= MOST_COST_USD:
+        return None
+    return said.quantize(COST_PLACES)
 
 
 def _tokens(said: int | None) -> int | None:
