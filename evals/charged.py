@@ -39,6 +39,11 @@ class _Both:
     def may_spend(self) -> bool:
         return self.at_hand.may_spend() and self.purse.may_spend()
 
+    @contextmanager
+    def reserve(self, calls: int) -> Iterator[int]:
+        with self.at_hand.reserve(calls) as granted:
+            yield granted if self.purse.may_spend() else 0
+
     def decided(self, decision_id: UUID | None) -> None:
         self.at_hand.decided(decision_id)
 

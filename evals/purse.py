@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
@@ -54,6 +55,9 @@ class Purse:
 
     def may_spend(self) -> bool:
         return self._most_usd is None or self.spent().cost_usd < self._most_usd
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(calls if self.may_spend() else 0)
 
     def decided(self, decision_id: UUID | None) -> None: ...
 

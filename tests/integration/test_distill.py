@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -71,6 +71,9 @@ class Purse:
     def may_spend(self) -> bool:
         self.looked += 1
         return self.left > 0
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(min(calls, self.left))
 
     def decided(self, decision_id: UUID | None) -> None: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta, timezone
@@ -394,6 +395,74 @@ def test_no_budget_is_no_limit_and_none_at_all_is_always_spent(tribal: Tribal) -
     assert books(tribal).may_spend(tribal.tribe_id)
     assert not books(tribal, Budget(calls_per_day=0)).may_spend(tribal.tribe_id)
     assert not books(tribal, Budget(usd_per_day=Decimal(0))).may_spend(tribal.tribe_id)
+
+
+def test_what_is_set_aside_is_nobody_elses_until_it_is_given_back(tribal: Tribal) -> None:
+    book = books(tribal, Budget(calls_per_day=5))
+    with book.on(tribal.tribe_id):
+        account().charge(call())
+        with account().reserve(3) as granted:
+            assert granted == 3
+            assert book.reserve(tribal.tribe_id, 4) == 1, "one is charged and three are set aside"
+            assert not book.may_spend(tribal.tribe_id)
+            assert book.reserve(uuid4(), 4) == 4, "the others' budgets are their own"
+            book.give_back(tribal.tribe_id, 1)
+            account().charge(call(Purpose.STRONG_JUDGE))
+            assert book.reserve(tribal.tribe_id, 4) == 1, "a call that was set aside counts once"
+            book.give_back(tribal.tribe_id, 1)
+            account().charge(call(Purpose.JUDGE))
+            assert not account().may_spend(), "another one was not set aside"
+        assert book.reserve(tribal.tribe_id, 4) == 2
+
+
+def test_what_is_set_aside_is_taken_to_cost_what_the_dearest_did(tribal: Tribal) -> None:
+    clock = SetClock()
+    book = books(tribal, Budget(usd_per_day=Decimal(1)), now=clock)
+    with book.on(tribal.tribe_id):
+        with account().reserve(2) as granted:
+            assert granted == 2
+            account().charge(call(Purpose.STRONG_JUDGE, cost="0.2", at=clock()))
+            account().charge(call(Purpose.STRONG_JUDGE, cost="0.1", at=clock()))
+        with account().reserve(9) as granted:
+            assert granted == 4, "0.7 dollars are left, and one may cost 0.2: the last may cost more than is left"
+            assert book.reserve(tribal.tribe_id, 1) == 0
+    clock.advance(days=1)
+    assert book.reserve(tribal.tribe_id, 9) == 9, "no call of this day is known"
+
+
+def test_a_reservation_ends_with_its_work_even_when_that_fails(tribal: Tribal) -> None:
+    book = books(tribal, Budget(calls_per_day=2))
+
+    def fail() -> None:
+        with book.on(tribal.tribe_id), account().reserve(2):
+            raise RuntimeError("a bug")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert book.reserve(tribal.tribe_id, 2) == 2
+
+
+@pytest.mark.parametrize(
+    ("cost", "kept"),
+    [
+        ("0E-1000026", "0"),
+        ("1E-20000", "0"),
+        ("1E-300", "0"),
+        ("0.0000000000019", "0.000000000002"),
+        ("1E+1", "10"),
+        ("1E+20000", None),
+        ("1000000.1", None),
+        ("-1E-20000", None),
+        ("sNaN", None),
+    ],
+)
+def test_no_cost_that_a_provider_says_loses_calls(tribal: Tribal, cost: str, kept: str | None) -> None:
+    with books(tribal).on(tribal.tribe_id):
+        account().charge(call(cost=cost))
+        account().charge(call(cost="0.25"))
+    found = [row["cost_usd"] for row in tribal.rows("SELECT cost_usd FROM tributary.model_call")]
+    assert Counter(found) == Counter([None if kept is None else Decimal(kept), Decimal("0.25")])
+    assert days(tribal)[0][4] == Decimal(kept or 0) + Decimal("0.25")
 
 
 # -- what curators are told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +12,15 @@ from typing import Any
 import pytest
 
 from tests.charging import ChargingJudge
-from tests.doubles import within_a_subject
+from tests.doubles import RuledJudge, within_a_subject
 from tests.gardens import HEADER, OTHER, dump, garden, kinds, learned, ticks
+from tests.providers.thinking import Thinking, verdict
 from tests.tribes import Tribal, open_tribal
 from tributary.core.curation import DisputeKind, Review, Signal
 from tributary.core.decision import NoAnswer, Outcome, VerdictKind
 from tributary.core.garden import Rule
 from tributary.core.spending import Purpose
-from tributary.models.judges import TieredJudge
+from tributary.models.judges import AskedJudge, TieredJudge
 
 SUBJECT = "deploy-api"
 SAME, CONFLICTS, UNRELATED, UNSURE = VerdictKind.SAME, VerdictKind.CONFLICTS, VerdictKind.UNRELATED, VerdictKind.UNSURE
@@ -241,6 +243,34 @@ def test_on_the_next_day_an_overruled_pair_is_queued_for_review_as_well(database
         assert sorted(str(row["purpose"]) for row in calls) == ["judge", "strong_judge"]
         tiers.tribal.memory.curate.erase(tiers.tribal.curator, second.lesson_id)
         assert tiers.reviews() == ()
+
+
+def test_many_learns_at_once_do_not_overspend_the_budget_together(database_url: str) -> None:
+    model = Thinking(verdict("unrelated"), delay_s=0.1)
+    strong = AskedJudge(model=model, purpose=Purpose.STRONG_JUDGE, concurrency=4)
+    judge = TieredJudge(cheap=RuledJudge(within_a_subject), strong=strong)
+    with open_tribal(database_url, judge=judge, budget_calls_per_day=12) as tribal:
+        writers = [tribal.agent(f"writer-{number}") for number in range(16)]
+        texts = [f"Port {7000 + number} is the service's" for number in range(16)]
+        with ThreadPoolExecutor(len(writers)) as pool:
+            outcomes = list(pool.map(lambda of: tribal.learn(*of, subject=SUBJECT).outcome, zip(writers, texts, strict=True)))
+        assert set(outcomes) == {Outcome.LEARNED}
+        assert len(model.asked) == 12, "each pair was granted before it was asked about"
+        assert len(tribal.rows("SELECT * FROM tributary.model_call")) == 12
+        assert garden(tribal).rule(Rule.REJUDGE).refused.keys() == {"budget_spent"}
+
+
+def test_a_pair_beyond_what_the_budget_grants_waits_and_the_others_of_the_lesson_are_settled(database_url: str) -> None:
+    model = Thinking(verdict("unrelated"))
+    strong = AskedJudge(model=model, purpose=Purpose.STRONG_JUDGE, concurrency=4)
+    judge = TieredJudge(cheap=RuledJudge(within_a_subject), strong=strong)
+    with open_tribal(database_url, judge=judge, budget_calls_per_day=4) as tribal:
+        for number in range(3):  # one pair, then two
+            learned(tribal, tribal.curator, f"Port {7000 + number} is the service's", subject=SUBJECT)
+        learned(tribal, tribal.curator, "Port 8000 is the service's", subject=SUBJECT)
+        found = tribal.memory.desk.decisions(tribal.curator).items[0].verdicts
+        assert sorted(str(one["cause"]) for one in found) == ["None", "budget_spent", "budget_spent"]
+        assert len(model.asked) == 4
 
 
 def test_a_pair_that_an_absent_judge_left_waits_for_the_budget_once_the_cheap_one_is_back(database_url: str) -> None:

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from uuid import UUID
 
 import pytest
@@ -54,6 +55,9 @@ class Ledger:
 
     def may_spend(self) -> bool:
         return True
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(calls)
 
     def decided(self, decision_id: UUID | None) -> None: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -87,6 +88,9 @@ class Ledger:
 
     def may_spend(self) -> bool:
         return True
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(calls)
 
     def decided(self, decision_id: UUID | None) -> None: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
@@ -53,6 +54,9 @@ class Book:
 
     def may_spend(self) -> bool:
         return True
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(calls)
 
     def decided(self, decision_id: UUID | None) -> None: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import date
@@ -39,6 +40,9 @@ class Book:
 
     def may_spend(self) -> bool:
         return True
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(calls)
 
     def decided(self, decision_id: UUID | None) -> None: ...
 

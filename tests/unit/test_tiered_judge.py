@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 import pytest
 
-from tributary.core.decision import Verdict, VerdictKind
+from tributary.core.decision import NoAnswer, Verdict, VerdictKind
 from tributary.core.errors import BadSetting, ModelFailed, ModelMalformed, ModelRefused, ModelTimedOut
 from tributary.core.ports import JudgedText
 from tributary.core.spending import ModelCall, on_account
@@ -61,6 +62,9 @@ class Poor:
 
     def may_spend(self) -> bool:
         return False
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(0)
 
     def decided(self, decision_id: UUID | None) -> None: ...
 
@@ -167,6 +171,20 @@ def test_a_cheap_one_that_is_away_escalates_everything() -> None:
 def test_when_nobody_answered_anything_it_failed(said: Sequence[Said] | Exception) -> None:
     with pytest.raises(ModelFailed, match="neither judge"):
         TieredJudge(cheap=cheap(said), strong=strong(ModelFailed("away"))).judge(NEW, texts(1), timeout_s=None)
+
+
+def test_when_both_were_too_late_it_timed_out() -> None:
+    late = ModelTimedOut("slow")
+    with pytest.raises(ModelTimedOut, match="neither judge"):
+        TieredJudge(cheap=cheap(late), strong=strong(late)).judge(NEW, texts(1), timeout_s=None)
+
+
+@pytest.mark.parametrize(("one", "two"), [(ModelRefused(), ModelTimedOut()), (ModelTimedOut(), ModelRefused())])
+def test_a_judge_that_replied_was_not_away(one: Exception, two: Exception) -> None:
+    (found,) = TieredJudge(cheap=cheap(one), strong=strong(two)).judge(NEW, texts(1), timeout_s=None)
+    assert found.cause == NoAnswer.of(two)
+    assert found.first is not None
+    assert found.first.cause == NoAnswer.of(one)
 
 
 def test_answers_about_what_was_not_asked_are_passed_over() -> None:

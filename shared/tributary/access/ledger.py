@@ -27,7 +27,7 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget, Spent
 from tributary.core.errors import NotMigrated, Overloaded, TributaryError, Unavailable
 from tributary.core.ids import new_id
-from tributary.core.spending import ModelCall, account, on_account
+from tributary.core.spending import ModelCall, Purpose, account, on_account
 from tributary.store import Database, rows, statement
 from tributary.telemetry import Event, log
 
@@ -41,6 +41,10 @@ AWAY_S = 30.0
 """For so long after it could not be written nobody's answer waits for the ledger."""
 FRESH_S = 5.0
 """How old the sums of a day may be that a budget is held against: by so much several processes may overspend it together."""
+COST_PLACES = Decimal("1e-12")
+"""What is kept of a cost, in US dollars: a millionth of the cheapest token."""
+MOST_COST_USD = Decimal(1_000_000)
+"""A provider that says that one call cost more is wrong."""
 _MOST_TOKENS = 2**53
 _AWAY = (Unavailable, Overloaded, NotMigrated)
 Method = TypeVar("Method", bound=Callable[..., object])
@@ -78,6 +82,10 @@ class Ledger:
         self._charged: dict[tuple[UUID, date], Spent] = defaultdict(Spent)
         self._written: dict[tuple[UUID, date], Spent] = defaultdict(Spent)
         self._others: dict[UUID, tuple[date, float, Spent]] = {}
+        self._reserved: dict[UUID, int] = defaultdict(int)
+        """Calls of the strong judge that are set aside in this process, and not charged yet."""
+        self._dearest: dict[UUID, tuple[date, Decimal]] = {}
+        """What one of them cost at most on the newest day."""
 
     @contextmanager
     def on(self, tribe_id: UUID, agent_id: UUID | None = None) -> Iterator[None]:
@@ -98,16 +106,19 @@ class Ledger:
 
     def may_spend(self, tribe_id: UUID) -> bool:
         """Tells whether the budget of the day allows what can be gone without; not when what was spent cannot be read."""
-        if not self.budget.bounded:
-            return True
-        today = self._now().astimezone(UTC).date()
-        try:
-            others = self._read_when_old(tribe_id, today)
-        except TributaryError as error:
-            log.event(Event.LEDGER_DELAYED, level=log.WARNING, error=error, code=error.code, calls=0)
-            return False
+        return self._grant(tribe_id, 1, reserve=False) > 0
+
+    def reserve(self, tribe_id: UUID, calls: int) -> int:
+        """Sets calls of the strong judge aside and returns how many the budget of the day allows; to be given back, or charged.
+
+        What is set aside counts as spent: by calls, and by what such a call cost at most today, as far as that is known here.
+        """
+        return self._grant(tribe_id, calls, reserve=True)
+
+    def give_back(self, tribe_id: UUID, calls: int) -> None:
+        """Takes back what was set aside and is not needed any more."""
         with self._lock:
-            return self.budget.allows(others + self._charged[tribe_id, today])
+            self._set_aside(tribe_id, -calls)
 
     def flush(self, *, at_last: bool = False) -> None:
         """Writes down what was kept, unless the database was away a moment ago; `at_last` tries all the same."""
@@ -119,10 +130,15 @@ class Ledger:
         """Writes down what was kept: for a process that has no background of its own."""
         self.flush()
 
-    def note(self, entry: Entry) -> None:
-        """Counts a call against its day's budget from now on."""
+    def note(self, entry: Entry, *, reserved: bool = False) -> None:
+        """Counts a call against its day's budget from now on, in the place of one that was set aside if it was `reserved`."""
         with self._lock:
             self._charged[entry.tribe_id, entry.day] += entry.spent
+            if reserved:
+                self._set_aside(entry.tribe_id, -1)
+                known = self._dearest.get(entry.tribe_id)
+                if known is None or (entry.day, entry.spent.cost_usd) > known:
+                    self._dearest[entry.tribe_id] = (entry.day, entry.spent.cost_usd)
 
     def hand_over(self, entries: list[Entry]) -> None:
         """Writes entries down, with those that were kept; keeps what cannot be written now."""
@@ -167,6 +183,31 @@ class Ledger:
                 self._written[one.tribe_id, one.day] += one.spent
         return []
 
+    def _grant(self, tribe_id: UUID, calls: int, *, reserve: bool) -> int:
+        """Returns how many calls the budget allows beside those that are set aside; none when what was spent cannot be read."""
+        if not self.budget.bounded:
+            return calls
+        today = self._now().astimezone(UTC).date()
+        try:
+            others = self._read_when_old(tribe_id, today)
+        except TributaryError as error:
+            log.event(Event.LEDGER_DELAYED, level=log.WARNING, error=error, code=error.code, calls=0)
+            return 0
+        with self._lock:
+            day, dearest = self._dearest.get(tribe_id, (today, Decimal(0)))
+            each = dearest if day == today else Decimal(0)
+            aside = self._reserved.get(tribe_id, 0)
+            spent = others + self._charged[tribe_id, today] + Spent(calls=aside, cost_usd=aside * each)
+            granted = self.budget.grants(spent, most=calls, usd_per_call=each)
+            if reserve:
+                self._set_aside(tribe_id, granted)
+            return granted
+
+    def _set_aside(self, tribe_id: UUID, calls: int) -> None:
+        self._reserved[tribe_id] += calls
+        if not self._reserved[tribe_id]:
+            del self._reserved[tribe_id]
+
     def _read_when_old(self, tribe_id: UUID, today: date) -> Spent:
         """Returns what others spent today, as of a few seconds ago at most."""
         with self._lock:
@@ -197,6 +238,7 @@ class _Account:
         self._undecided = 0
         """From where on entries were made for no decision yet."""
         self._closed = False
+        self._reserved = 0
 
     def is_for(self, ledger: Ledger, tribe_id: UUID) -> bool:
         return self._ledger is ledger and self._tribe_id == tribe_id
@@ -204,7 +246,7 @@ class _Account:
     def charge(self, call: ModelCall) -> None:
         try:
             entry = _entry(self._tribe_id, self._agent_id, call)
-            self._ledger.note(entry)
+            self._ledger.note(entry, reserved=call.purpose is Purpose.STRONG_JUDGE and self._took_reserved())
             with self._lock:
                 self._entries.append(entry)
                 early = self._take() if len(self._entries) >= EARLY else []
@@ -218,6 +260,19 @@ class _Account:
     def may_spend(self) -> bool:
         return self._ledger.may_spend(self._tribe_id)
 
+    @contextmanager
+    def reserve(self, calls: int) -> Iterator[int]:
+        granted = self._ledger.reserve(self._tribe_id, calls)
+        with self._lock:
+            self._reserved += granted
+        try:
+            yield granted
+        finally:
+            with self._lock:
+                left = min(granted, self._reserved)
+                self._reserved -= left
+            self._ledger.give_back(self._tribe_id, left)
+
     def decided(self, decision_id: UUID | None) -> None:
         with self._lock:
             for entry in self._entries[self._undecided :]:
@@ -230,6 +285,12 @@ class _Account:
             entries = self._take()
         if entries:
             self._ledger.hand_over(entries)
+
+    def _took_reserved(self) -> bool:
+        with self._lock:
+            took = self._reserved > 0
+            self._reserved -= took
+            return took
 
     def _take(self) -> list[Entry]:
         entries, self._entries, self._undecided = self._entries, [], 0
@@ -254,9 +315,7 @@ def charged(method: Method) -> Method:
 
 def _entry(tribe_id: UUID, agent_id: UUID | None, call: ModelCall) -> Entry:
     """Returns a call as it is written down; a figure that a provider got wrong counts as not said."""
-    cost = call.cost_usd
-    if cost is not None and not (cost.is_finite() and cost >= 0):
-        cost = None
+    cost = _cost(call.cost_usd)
     document: dict[str, object] = {
         "tribe_id": str(tribe_id),
         "call_id": str(new_id()),
@@ -268,11 +327,18 @@ def _entry(tribe_id: UUID, agent_id: UUID | None, call: ModelCall) -> Entry:
         "ended": call.end.value,
         "input_tokens": _tokens(call.input_tokens),
         "output_tokens": _tokens(call.output_tokens),
-        "cost_usd": None if cost is None else str(cost),
+        "cost_usd": None if cost is None else f"{cost:f}",
         "ms": round(call.ms, 3) if math.isfinite(call.ms) else 0.0,
     }
     spent = Spent(calls=1, cost_usd=cost or Decimal(0))
     return Entry(tribe_id=tribe_id, day=call.at.astimezone(UTC).date(), spent=spent, document=document)
+
+
+def _cost(said: Decimal | None) -> Decimal | None:
+    """Returns a cost with as many places as the database takes."""
+    if said is None or not said.is_finite() or not 0 <= said <= MOST_COST_USD:
+        return None
+    return said.quantize(COST_PLACES)
 
 
 def _tokens(said: int | None) -> int | None:

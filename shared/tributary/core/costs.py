@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
+from math import ceil
 
 
 class By(StrEnum):
@@ -48,8 +49,20 @@ class Budget:
 
     def allows(self, spent: Spent) -> bool:
         """Tells whether something is left after `spent`."""
-        calls_left = self.calls_per_day is None or spent.calls < self.calls_per_day
-        return calls_left and (self.usd_per_day is None or spent.cost_usd < self.usd_per_day)
+        return self.grants(spent, most=1, usd_per_call=Decimal(0)) > 0
+
+    def grants(self, spent: Spent, *, most: int, usd_per_call: Decimal) -> int:
+        """Returns how many calls, up to `most`, what is left after `spent` is enough for; the last may cost more than is left."""
+        granted = most
+        if self.calls_per_day is not None:
+            granted = min(granted, max(0, self.calls_per_day - spent.calls))
+        if self.usd_per_day is not None:
+            left_usd = self.usd_per_day - spent.cost_usd
+            if left_usd <= 0:
+                return 0
+            if usd_per_call > 0:
+                granted = min(granted, ceil(left_usd / usd_per_call))
+        return granted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ Whoever does work for a tribe opens an account around it (`on_account`); adapter
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -65,6 +65,13 @@ class Account(Protocol):
         """Tells whether the budget of the day allows what can be gone without."""
         ...
 
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        """Sets calls of the strong judge aside for the block, and gives how many of them the budget of the day allows.
+
+        Nobody else is given what is set aside. A call of that purpose that is charged in the block is one of these.
+        """
+        ...
+
     def decided(self, decision_id: UUID | None) -> None:
         """Says what the calls since the last such word were made for."""
         ...
@@ -77,6 +84,9 @@ class Nobody:
 
     def may_spend(self) -> bool:
         return True
+
+    def reserve(self, calls: int) -> AbstractContextManager[int]:
+        return nullcontext(calls)
 
     def decided(self, decision_id: UUID | None) -> None: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -42,21 +42,34 @@ class TieredJudge:
     def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
         """Returns one verdict a candidate, in order; raises ModelFailed when neither judge answered anything.
 
-        While the budget of the day is spent the strong judge is not asked, and what it would have settled has the cause
-        `budget_spent`.
+        The strong judge is asked about as many pairs as the budget of the day allows, and what else it would have settled has
+        the cause `budget_spent`.
         """
         until = None if timeout_s is None else self._clock() + timeout_s
         settled = self._first(new, candidates, timeout_s)
         doubtful = [one for one in candidates if self._doubts(settled[one.lesson_id])]
-        if doubtful and account().may_spend():
-            answered = any(one.no_answer is None for one in settled.values())
-            second = self._second(new, doubtful, None if until is None else until - self._clock(), must_answer=not answered)
-            settled |= {key: replace(verdict, first=settled[key]) for key, verdict in second.items()}
-        elif doubtful:
-            # what the cheap one was away for is its own still, and asked about again however the budget stands
-            waiting = [one.lesson_id for one in doubtful if settled[one.lesson_id].answered]
-            settled |= {key: replace(_no_answer(key, self._strong, NoAnswer.BUDGET_SPENT), first=settled[key]) for key in waiting}
+        if doubtful:
+            with account().reserve(len(doubtful)) as granted:
+                settled |= self._settled(new, doubtful, settled, granted=granted, until=until)
         return [settled[one.lesson_id] for one in candidates]
+
+    def _settled(
+        self,
+        new: JudgedText,
+        doubtful: Sequence[JudgedText],
+        first: Mapping[UUID, Verdict],
+        *,
+        granted: int,
+        until: float | None,
+    ) -> dict[UUID, Verdict]:
+        """Returns the strong judge's word on as many pairs as the budget was granted for; the others wait for a budget."""
+        settled: dict[UUID, Verdict] = {}
+        if asked := doubtful[:granted]:
+            second = self._second(new, asked, None if until is None else until - self._clock(), failing=_failing(first.values()))
+            settled |= {key: replace(verdict, first=first[key]) for key, verdict in second.items()}
+        # what the cheap one was away for is its own still, and asked about again however the budget stands
+        waiting = [one.lesson_id for one in doubtful[granted:] if first[one.lesson_id].answered]
+        return settled | {key: replace(_no_answer(key, self._strong, NoAnswer.BUDGET_SPENT), first=first[key]) for key in waiting}
 
     def _first(self, new: JudgedText, candidates: Sequence[JudgedText], timeout_s: float | None) -> dict[UUID, Verdict]:
         cause = NoAnswer.UNAVAILABLE
@@ -69,7 +82,7 @@ class TieredJudge:
         return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._cheap, cause) for one in candidates}
 
     def _second(
-        self, new: JudgedText, doubtful: Sequence[JudgedText], remaining_s: float | None, *, must_answer: bool
+        self, new: JudgedText, doubtful: Sequence[JudgedText], remaining_s: float | None, *, failing: NoAnswer | None
     ) -> dict[UUID, Verdict]:
         cause = NoAnswer.UNAVAILABLE
         found: Mapping[UUID, Verdict] = {}
@@ -77,14 +90,23 @@ class TieredJudge:
             found = _asked(self._strong, new, doubtful, remaining_s)
         except Exception as error:  # whatever breaks in an adapter, what the other one answered stands
             _log(self._strong, error)
-            if must_answer:
-                raise ModelFailed("neither judge gave an answer") from error
             cause = NoAnswer.of(error)
+            if failing is not None and not cause.replied:
+                late = failing is cause is NoAnswer.TIMED_OUT
+                raise (ModelTimedOut if late else ModelFailed)("neither judge gave an answer") from error
         return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._strong, cause) for one in doubtful}
 
     def _doubts(self, first: Verdict) -> bool:
         doubtful = first.kind in (VerdictKind.CONFLICTS, VerdictKind.UNSURE) or first.no_answer is not None
         return doubtful or not first.confidence >= self._below  # so that no confidence at all (NaN) is too little as well
+
+
+def _failing(first: Iterable[Verdict]) -> NoAnswer | None:
+    """Returns why the cheap judge gave no reply of any kind about any pair; None when it gave one."""
+    causes = {one.no_answer for one in first}
+    if any(cause is None or cause.replied for cause in causes):
+        return None
+    return NoAnswer.TIMED_OUT if causes == {NoAnswer.TIMED_OUT} else NoAnswer.UNAVAILABLE
 
 
 def _asked(judge: Judge, new: JudgedText, candidates: Sequence[JudgedText], timeout_s: float | None) -> Mapping[UUID, Verdict]:
