@@ -33,6 +33,12 @@ _LIBRARIES = {
 """By provider: the module that it needs, the library that has it, and the extra that brings the library along."""
 
 
+def over_a_wire(settings: Settings) -> tuple[str, ...]:
+    """Returns which settings have a model asked over a wire, in lower case and without prefix: `embedder`, `judge`."""
+    embedders = [name for name in ("embedder", "next_embedder") if getattr(settings, name) == "bedrock"]
+    return (*embedders, *(role.value for role in Role if getattr(settings, role) not in (None, "local")))
+
+
 class Models:
     """The adapters that the settings choose, made when they are first asked for."""
 
