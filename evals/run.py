@@ -29,10 +29,10 @@ from evals.ground import lazy_ground
 from evals.purse import Purse
 from evals.report import Ran, document, show, show_compared, write
 from evals.suites import SUITES, Suite
-from tributary.core.errors import TributaryError
+from tributary.core.errors import BadSetting, TributaryError
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
-from tributary.service import load_settings
+from tributary.service import Settings, load_settings, over_a_wire
 
 HELD, FELL, COULD_NOT_RUN = 0, 1, 3
 WIDEST = 140
@@ -74,7 +74,7 @@ def _beside_the_baseline(options: argparse.Namespace, ran: Ran, console: Console
 
 def _ran(options: argparse.Namespace, command: str) -> Ran:
     tier = Tier(options.tier)
-    chosen = models.local() if tier is Tier.OFFLINE else models.chosen(load_settings())
+    chosen = models.local() if tier is Tier.OFFLINE else models.chosen(_live())
     run_id, at, purse = new_id(), datetime.now(UTC), Purse(options.max_usd)
     with lazy_ground(options.database, embedder=chosen.embedder, run_id=run_id) as ground, Bars() as progress:
         bench = Bench(
@@ -103,6 +103,17 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
                 EvaluationRun(run_id=run_id, at=at, commit=ran.commit, tier=tier.value, models=ran.models, found=found)
             )
     return ran
+
+
+def _live() -> Settings:
+    """Returns the settings; raises BadSetting when they choose nothing that the offline tier does not score."""
+    settings = load_settings()
+    if not over_a_wire(settings):
+        raise BadSetting(
+            "no live model is set up: set TRIBUTARY_JUDGE, TRIBUTARY_STRONG_JUDGE, TRIBUTARY_SCREEN, TRIBUTARY_DISTILLER or"
+            " TRIBUTARY_EMBEDDER to a model over a wire, or use --tier offline"
+        )
+    return settings
 
 
 def run_suite(bench: Bench, name: str, suites: Mapping[str, Suite] = SUITES) -> Measured:

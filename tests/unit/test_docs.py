@@ -22,7 +22,7 @@ from tributary.contract.problems import PROBLEMS
 from tributary.core.errors import TributaryError
 from tributary.edges.cli.exits import EXITS, exit_for
 from tributary.service import Settings
-from tributary.service.settings import PREFIX, setting_names
+from tributary.service.settings import setting_names, variable_of
 from tributary.telemetry import Attribute, Event, Span
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -84,7 +84,7 @@ def test_every_setting_is_documented_and_no_other() -> None:
 @pytest.mark.parametrize("setting", Settings.model_fields)
 def test_a_settings_default_and_bounds_are_as_documented(setting: str) -> None:
     field = Settings.model_fields[setting]
-    row = by_name("settings.md", "Variable")[PREFIX + setting.upper()]
+    row = by_name("settings.md", "Variable")[variable_of(setting)]
     if field.default not in (None, ()):
         assert row["Default"] == f"`{field.default}`"
     elif setting != "home":

@@ -96,6 +96,13 @@ def test_a_setting_that_is_none_ends_a_live_run_with_3(
     assert "TRIBUTARY_JUGDE is no setting" in capsys.readouterr().err
 
 
+def test_a_live_run_without_a_live_model_ends_with_3_before_anything_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--tier", "live", "--suite", "classification"]) == COULD_NOT_RUN
+    said = capsys.readouterr()
+    assert "no live model is set up: set TRIBUTARY_JUDGE" in said.err
+    assert said.out == ""
+
+
 def live(purse: Purse | None = None, limit: int | None = None, **chosen: object) -> Bench:
     """Returns a bench of the live tier with the test's models in the place of the local ones, charged to its purse."""
     paid = purse or Purse()

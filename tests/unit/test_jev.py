@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
@@ -336,3 +337,9 @@ def test_a_hazard_that_was_not_answered_is_no_finding(server: TypeSafe, answers:
     server.always(answered(answers))
     with pytest.raises(ModelMalformed):
         screen_at(server).screen({"text": "some words"})
+
+
+def test_without_the_client_the_extra_is_named(server: TypeSafe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typesafe_sdk", None)
+    with pytest.raises(BadSetting, match=r"pip install 'tributary-memory\[jev\]'"):
+        judge_at(server)

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.providers import bedrock, claude, openai
+from tests.providers import bedrock, bedrock_embeddings, bedrock_guardrails, claude, mind, openai, typesafe
 from tests.providers.bedrock import PROFILE
 from tests.providers.brain import agreeing
 from tests.providers.openai import KEY
 from tests.providers.server import Asked, ProviderServer, Reply
+from tests.providers.typesafe import TypeSafe
+from tests.unit.test_language_models import PROMPT
 from tributary.core.errors import BadSetting, ModelFailed
 from tributary.models.llms import listing
 from tributary.models.llms.listing import ListedModel
@@ -54,6 +56,12 @@ def aws() -> Iterator[ProviderServer]:
 
     routes = [*bedrock.listing_routes(MODELS, PROFILES), ("POST", r"/model/(?P<model>[^/]+)/converse", converse)]
     with ProviderServer(routes) as server:
+        yield server
+
+
+@pytest.fixture
+def jev() -> Iterator[TypeSafe]:
+    with TypeSafe() as server:
         yield server
 
 
@@ -108,31 +116,76 @@ def test_claudes_version_is_told(tmp_path: Path) -> None:
         assert listing.claude_version(command=program, timeout_s=20.0) == "2.1.44 (Claude Code)"
 
 
-def test_each_role_is_asked_and_each_provider_listed_once(compatible: ProviderServer, tmp_path: Path) -> None:
-    with ProviderServer(claude.claude_routes(agreeing)) as program:
-        settings = Settings(
-            judge="openai",
-            judge_model="a",
-            strong_judge="openai",
-            strong_judge_model="b",
-            screen="openai",
-            distiller="claude",
-            distiller_model="sonnet",
-            openai_url=f"{compatible.url}/v1",
-            claude_command=claude.write_program(tmp_path, program.url),
+def test_each_role_is_tried_in_its_own_way_and_each_provider_listed_once(tmp_path: Path, jev: TypeSafe) -> None:
+    wire = [*openai.models_routes("b", "a"), *openai.chat_routes(mind.answering)]
+    with (
+        ProviderServer(wire) as compatible,
+        ProviderServer(claude.claude_routes(mind.answering)) as program,
+        bedrock_embeddings.serving() as bedrocks,
+    ):
+        seen = list_models(
+            Settings(
+                embedder="bedrock",
+                next_embedder="bedrock",
+                next_embedder_model=bedrock_embeddings.ENGLISH,
+                judge="jev",
+                judge_model=typesafe.MODEL,
+                strong_judge="openai",
+                strong_judge_model="b",
+                screen="openai",
+                distiller="claude",
+                distiller_model="sonnet",
+                aws_region="us-east-1",
+                bedrock_url=bedrocks.url,
+                openai_url=f"{compatible.url}/v1",
+                jev_url=jev.url,
+                jev_api_key=typesafe.KEY,
+                claude_command=claude.write_program(tmp_path, program.url),
+            )
         )
-        seen = list_models(settings)
-    assert [(one.role, one.code) for one in seen.roles] == [
-        ("judge", None),
-        ("strong_judge", None),
-        ("screen", "bad_setting"),
-        ("distiller", None),
+        embedded = [one.path for one in bedrocks.asked]
+    assert [(one.role, one.provider, one.model, one.code) for one in seen.roles] == [
+        ("embedder", "bedrock", bedrock_embeddings.TITAN, None),
+        ("next_embedder", "bedrock", bedrock_embeddings.ENGLISH, None),
+        ("judge", "jev", typesafe.MODEL, None),
+        ("strong_judge", "openai", "b", None),
+        ("screen", "openai", None, "bad_setting"),
+        ("distiller", "claude", "sonnet", None),
     ]
-    assert "TRIBUTARY_SCREEN_MODEL" in str(seen.roles[2].detail)
+    assert "TRIBUTARY_SCREEN_MODEL" in str(seen.roles[4].detail)
+    assert len(embedded) == 2
+    assert len(jev.asked) == 1
+    assert len([one for one in compatible.asked if one.method == "POST"]) == 1
     assert [(one.provider, len(one.models), one.version) for one in seen.providers] == [
         ("openai", 2, None),
         ("claude", 0, "2.1.44 (Claude Code)"),
     ]
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_a_screen_by_jev_or_guardrails_is_tried(jev: TypeSafe, status: int) -> None:
+    by_jev = Settings(screen="jev", screen_model=typesafe.MODEL, jev_url=jev.url, jev_api_key=typesafe.KEY)
+    with bedrock_guardrails.serving() as server:
+        by_guardrail = Settings(
+            screen="guardrails",
+            guardrail_id=bedrock_guardrails.GUARDRAIL,
+            guardrail_version=bedrock_guardrails.VERSION,
+            aws_region="us-east-1",
+            bedrock_url=server.url,
+        )
+        if status != 200:
+            server.always(bedrock.access_denied())
+            jev.always(typesafe.unauthorized())
+        seen = [list_models(one).roles[0] for one in (by_jev, by_guardrail)]
+        assert (len(server.asked), len(jev.asked)) == (1, 1)
+    assert [one.code for one in seen] == [None if status == 200 else "model_failed"] * 2
+    assert seen[1].model == f"{bedrock_guardrails.GUARDRAIL}:{bedrock_guardrails.VERSION}"
+
+
+def test_a_judge_that_answers_something_else_does_not_answer(compatible: ProviderServer) -> None:
+    seen = list_models(Settings(judge="openai", judge_model="a", openai_url=f"{compatible.url}/v1"))
+    assert [one.code for one in seen.roles] == ["model_failed"]
+    assert "no verdict that can be used (judge_malformed)" in str(seen.roles[0].detail)
 
 
 def test_a_provider_that_is_away_hides_no_other(tmp_path: Path) -> None:
@@ -174,5 +227,5 @@ def test_the_general_key_goes_to_the_general_address_only(compatible: ProviderSe
     for settings in (elsewhere, same):
         model = language_model(settings, Role.JUDGE)
         assert model is not None
-        listing.answers(model, Role.JUDGE.purpose)
+        model.answer(PROMPT, timeout_s=None)
     assert [KEY in each.headers["authorization"] for each in compatible.asked] == [False, True]

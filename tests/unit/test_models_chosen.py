@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -40,7 +41,7 @@ def test_without_any_setting_everything_is_local() -> None:
         (HAIKU, AskedJudge),
         ({**GPT, "openai_api_key": "k"}, AskedJudge),
         ({**GPT, "openai_url": "http://127.0.0.1:11434/v1"}, AskedJudge),
-        ({"judge": "claude", "judge_model": "haiku"}, AskedJudge),
+        ({"judge": "claude", "judge_model": "haiku", "claude_command": sys.executable}, AskedJudge),
         (JEV, JevJudge),
     ],
 )
@@ -93,7 +94,21 @@ def test_an_embedder_over_a_wire_keeps_vectors_of_equal_texts() -> None:
         ({**HAIKU, "judge_api_key": "secret-key"}, "TRIBUTARY_JUDGE_API_KEY: is set, but TRIBUTARY_JUDGE is bedrock"),
         (GPT, "TRIBUTARY_OPENAI_API_KEY: is needed by TRIBUTARY_JUDGE=openai"),
         ({"judge": "jev", "judge_model": "m"}, "TRIBUTARY_JEV_API_KEY: is needed by TRIBUTARY_JUDGE=jev"),
-        ({**JEV, "judge_url": "http://elsewhere"}, "TRIBUTARY_JEV_API_KEY: is needed by TRIBUTARY_JUDGE=jev"),
+        ({**JEV, "judge_url": "http://elsewhere"}, "TRIBUTARY_JUDGE_API_KEY: is needed by TRIBUTARY_JUDGE=jev"),
+        ({**JEV, "judge_model": "jev-latest"}, r"TRIBUTARY_JUDGE_MODEL: must be pinned, such as .* \(it is 'jev-latest'\)"),
+        ({"screen": "jev", "screen_model": "jev-preview", "jev_api_key": "k"}, "TRIBUTARY_SCREEN_MODEL: must be pinned"),
+        ({"judge": "claude", "judge_model": "m", "claude_command": "/no/such"}, "TRIBUTARY_CLAUDE_COMMAND: there is no such"),
+        ({**GPT, "openai_url": "https://api.deepseek.com/v1", "openai_own_key": "secret-key"}, "TRIBUTARY_OPENAI_API_KEY: is"),
+        ({**GPT, "judge_url": "https://h/v1", "openai_api_key": "secret-key"}, "TRIBUTARY_JUDGE_API_KEY: is needed by"),
+        ({**GPT, "openai_url": "http://h/v1", "openai_api_key": "secret-key"}, "TRIBUTARY_OPENAI_URL: is plain http://"),
+        ({**GPT, "judge_url": "http://h/v1", "judge_api_key": "secret-key"}, "TRIBUTARY_JUDGE_URL: is plain http://"),
+        ({**JEV, "jev_url": "http://169.254.169.254"}, "TRIBUTARY_JEV_URL: is plain http://"),
+        ({**JEV, "judge_url": "http://h", "judge_api_key": "secret-key"}, "TRIBUTARY_JUDGE_URL: is plain http://"),
+        (
+            {"judge": "jev", "judge_model": "jev-1.14.0", "jev_own_key": "secret-key", "jev_url": "https://h"},
+            "TRIBUTARY_JEV_API_KEY: is needed by TRIBUTARY_JUDGE=jev; TYPESAFE_API_KEY goes to TypeSafe's own address only",
+        ),
+        ({**GPT, "openai_own_key": "secret-key x"}, "OPENAI_API_KEY: must be printable ASCII"),
         ({"screen": "guardrails", **REGION}, "TRIBUTARY_GUARDRAIL_ID: is needed by TRIBUTARY_SCREEN=guardrails"),
         ({"screen": "guardrails", "guardrail_id": "g", **REGION}, "TRIBUTARY_GUARDRAIL_VERSION: is needed"),
         ({"screen": "guardrails", "guardrail_id": "g", "guardrail_version": "1"}, "TRIBUTARY_AWS_REGION: is needed"),
@@ -130,10 +145,82 @@ def test_a_providers_key_is_sent_to_no_address_but_the_providers() -> None:
     assert place(general, Role.JUDGE) == (None, "the-providers")
 
 
-def test_choosing_loads_no_client(tmp_path: Path) -> None:
-    import subprocess
-    import sys
+@pytest.mark.parametrize(
+    ("given", "own", "elsewhere"),
+    [
+        ({**GPT, "openai_own_key": "k"}, "https://api.openai.com/v1", "https://api.deepseek.com/v1"),
+        ({"judge": "jev", "judge_model": "m", "jev_own_key": "k"}, "https://api.typesafe.ai", "https://h"),
+    ],
+)
+@pytest.mark.parametrize("whose", ["judge_url", "general"])
+def test_a_key_by_the_name_that_all_programs_know_is_sent_to_the_providers_own_address_alone(
+    given: dict[str, str], own: str, elsewhere: str, whose: str
+) -> None:
+    url = f"{given['judge']}_url" if whose == "general" else whose
+    assert place(Settings.model_validate(given), Role.JUDGE) == (None, "k")
+    assert place(Settings.model_validate({**given, url: own}), Role.JUDGE) == (own, "k")
+    for other in (elsewhere, own.replace("https", "http"), f"{own}.example", "http://127.0.0.1:1"):
+        assert place(Settings.model_validate({**given, url: other}), Role.JUDGE) == (other, None)
 
+
+def test_the_key_that_was_set_for_us_goes_before_the_one_that_all_programs_know() -> None:
+    assert place(Settings.model_validate({**GPT, "openai_api_key": "ours", "openai_own_key": "k"}), Role.JUDGE)[1] == "ours"
+
+
+def test_a_server_elsewhere_over_plain_http_is_asked_without_a_key() -> None:
+    assert isinstance(models(**GPT, openai_url="http://gpu.example:8000/v1", openai_own_key="k").judge, AskedJudge)
+
+
+LACKING = {
+    "boto3": [
+        ({**HAIKU}, "TRIBUTARY_JUDGE: bedrock", "aws"),
+        (
+            {"screen": "guardrails", "guardrail_id": "g", "guardrail_version": "1", **REGION},
+            "TRIBUTARY_SCREEN: guardrails",
+            "aws",
+        ),
+        ({"embedder": "bedrock", **REGION}, "TRIBUTARY_EMBEDDER: bedrock", "aws"),
+        ({"next_embedder": "bedrock", **REGION}, "TRIBUTARY_NEXT_EMBEDDER: bedrock", "aws"),
+    ],
+    "openai": [({"distiller": "openai", "distiller_model": "m", "openai_api_key": "k"}, "TRIBUTARY_DISTILLER: openai", "openai")],
+    "typesafe_sdk": [({**JEV}, "TRIBUTARY_JUDGE: jev", "jev")],
+}
+
+
+@pytest.mark.parametrize(("module", "cases"), LACKING.items(), ids=LACKING)
+@pytest.mark.parametrize("how", ["not there", "cannot be looked for"])
+def test_a_library_that_is_not_installed_stops_the_start_with_its_extra(
+    module: str, cases: list[tuple[dict[str, str], str, str]], how: str
+) -> None:
+    blocked = {
+        "not there": f"sys.modules[{module!r}] = None",
+        "cannot be looked for": f"""
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {module!r}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Blocked())""",
+    }
+    code = f"""
+import sys
+{blocked[how]}
+from tributary.core.errors import BadSetting
+from tributary.service import Settings, open_memory
+for given in {[given for given, _, _ in cases]!r}:
+    try:
+        open_memory(Settings.model_validate({{"database_url": "postgresql://none.invalid/t", **given}}))
+    except BadSetting as error:
+        print(error.detail)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told = done.stdout.splitlines()
+    assert len(told) == len(cases)
+    for line, (_, chosen, extra) in zip(told, cases, strict=True):
+        assert line.startswith(f"{chosen} needs ")
+        assert line.endswith(f"which is not installed: pip install 'tributary-memory[{extra}]'")
+
+
+def test_choosing_loads_no_client() -> None:
     code = """
 import sys
 from tributary.service import Settings

@@ -291,7 +291,7 @@ def test_the_organisation_of_the_environment_is_told_to_nobody_else(
     assert "hush" not in str({name: value for name, value in server.asked[0].headers.items() if name != "authorization"})
 
 
-@pytest.mark.parametrize("url", ["https://openrouter.ai/api", "http://10.0.0.7:11434", "http://localhost.example.org"])
+@pytest.mark.parametrize("url", ["https://openrouter.ai/api", "https://10.0.0.7:11434", "https://localhost.example.org"])
 def test_a_server_elsewhere_needs_a_key(url: str) -> None:
     with pytest.raises(BadSetting, match="TRIBUTARY_OPENAI_API_KEY"):
         made(url, key=None)

@@ -11,7 +11,7 @@ import pytest
 from tributary.core.errors import BadSetting
 from tributary.models.embedders import MiniLmEmbedder
 from tributary.service import Settings, load_settings, open_memory, open_operator
-from tributary.service.settings import PREFIX, setting_names
+from tributary.service.settings import PREFIX, setting_names, variable_of
 
 PASSWORD = "hunter2"
 URL = f"postgresql://owner:{PASSWORD}@db.example/tributary"
@@ -119,15 +119,27 @@ def test_a_value_is_echoed_as_one_line_that_no_terminal_acts_upon(environment: p
     assert refusal(environment, TRIBUTARY_JUDGE_MODEL="m " * 9999).endswith("m ...')")
 
 
-KEYS = [name for name in Settings.model_fields if name.endswith("api_key")]
+KEYS = [name for name in Settings.model_fields if name.endswith("_key")]
 
 
 @pytest.mark.parametrize("name", KEYS)
 def test_a_key_is_shown_nowhere(environment: pytest.MonkeyPatch, name: str) -> None:
-    environment.setenv(PREFIX + name.upper(), PASSWORD)
+    environment.setenv(variable_of(name), PASSWORD)
     found = load_settings()
     assert getattr(found, name).get_secret_value() == PASSWORD
     assert PASSWORD not in f"{found} {found!r}"
+
+
+@pytest.mark.parametrize("name", [name for name in KEYS if name.endswith("_api_key")])
+@pytest.mark.parametrize("key", [f"{PASSWORD} x", f"{PASSWORD}\n", f"{PASSWORD}é", f"\u200b{PASSWORD}", f"{PASSWORD}\x7f", " "])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_echoed(environment: pytest.MonkeyPatch, name: str, key: str) -> None:
+    assert refusal(environment, **{variable_of(name): key}) == (
+        f"{variable_of(name)}: must be printable ASCII without white space"
+    )
+
+
+def test_a_model_that_would_be_read_as_an_option_is_refused(environment: pytest.MonkeyPatch) -> None:
+    assert refusal(environment, TRIBUTARY_JUDGE_MODEL="--settings").startswith("TRIBUTARY_JUDGE_MODEL: must be the id")
 
 
 @pytest.mark.parametrize("name", [one for one in Settings.model_fields if one.endswith("_url")])
@@ -251,8 +263,10 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "bedrock_url": "http://localhost:1",
         "openai_url": "http://localhost:1",
         "openai_api_key": "k",
+        "openai_own_key": "k",
         "jev_url": "http://localhost:1",
         "jev_api_key": "k",
+        "jev_own_key": "k",
         "claude_command": "~/claude",
         "max_output_tokens": "100",
         "model_timeout_s": "3.5",
@@ -278,7 +292,7 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
     }
     assert set(given) == set(Settings.model_fields)
     for name, value in given.items():
-        environment.setenv(PREFIX + name.upper(), value)
+        environment.setenv(variable_of(name), value)
     found, default = load_settings(home=Path("/elsewhere")), Settings.model_construct()
     for name in given:
         assert getattr(found, name) != getattr(default, name), name

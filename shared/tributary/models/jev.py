@@ -20,6 +20,7 @@ from tributary.core.errors import (
 )
 from tributary.core.spending import Purpose
 from tributary.models.bounded import bounded, within
+from tributary.models.installed import need
 from tributary.models.metering import metering
 from tributary.models.prices import Prices
 
@@ -42,10 +43,15 @@ _MEANING = {
 }
 
 
+def is_pinned(model: str) -> bool:
+    """Tells whether a name means one model for ever."""
+    return not model.endswith(("latest", "preview"))
+
+
 class Jev:
     """Puts questions about a state to one pinned model. Each attempt is charged to the account at hand.
 
-    Raises BadSetting for a name that may come to mean another model.
+    Raises BadSetting for a name that may come to mean another model, and when TypeSafe's client is not installed.
     """
 
     def __init__(
@@ -53,8 +59,9 @@ class Jev:
     ) -> None:
         if not api_key or any(not "!" <= one <= "~" for one in api_key):
             raise BadSetting("the API key of Jev must be printable ASCII without white space")
-        if model.endswith(("latest", "preview")):
+        if not is_pinned(model):
             raise BadSetting(f"Jev's model must be pinned, such as jev-1.13.0 (it is '{model}')")
+        need("typesafe_sdk", library="typesafe-sdk", extra="jev", by="Jev")
         self._api_key = api_key
         self._url = url or DEFAULT_URL
         self._model = model

@@ -11,11 +11,15 @@ from pydantic import SecretStr
 from tributary.core.errors import BadSetting
 from tributary.core.ports import LanguageModel
 from tributary.core.spending import Purpose
+from tributary.models.jev import DEFAULT_URL as TYPESAFE_URL
+from tributary.models.llms.openai import OPENAI_URL, is_here
 from tributary.models.prices import Prices
-from tributary.service.settings import PREFIX, Settings
+from tributary.service.model_settings import KEY_RULE, is_sendable
+from tributary.service.settings import PREFIX, Settings, variable_of
 
 REGION = r"[a-z]{2}(-[a-z]+)+-[0-9]{1,2}"
 """How AWS names its regions."""
+_OWN_URLS = {"openai": OPENAI_URL, "jev": TYPESAFE_URL}
 LANGUAGE_MODELS = frozenset({"bedrock", "openai", "claude"})
 
 
@@ -84,17 +88,41 @@ def region(settings: Settings, variable: str) -> str:
 
 
 def place(settings: Settings, role: Role) -> tuple[str | None, str | None]:
-    """Returns where the role's model is, None for the provider's own address, and the key for there.
+    """Returns where the role's model is, None for the provider's own address, and the key for there; raises BadSetting.
 
-    The provider's key belongs to the provider's address, and is sent to no other.
+    The provider's key belongs to the provider's address, and is sent to no other. One under the name that it has for all
+    programs (OPENAI_API_KEY, TYPESAFE_API_KEY) was not set for us, and is sent to the provider's own address alone.
     """
-    provider = {"openai": "openai", "jev": "jev"}[getattr(settings, role)]
+    provider: str = getattr(settings, role)
     general: str | None = getattr(settings, f"{provider}_url")
     url: str | None = getattr(settings, f"{role}_url")
     key: SecretStr | None = getattr(settings, f"{role}_api_key")
     if key is None and url in (None, general):
         key = getattr(settings, f"{provider}_api_key")
-    return url or general, None if key is None else key.get_secret_value()
+    url = url or general
+    if key is None and url in (None, _OWN_URLS[provider]):
+        key = getattr(settings, f"{provider}_own_key")
+        if key is not None and not is_sendable(key.get_secret_value()):
+            raise BadSetting(f"{variable_of(f'{provider}_own_key')}: {KEY_RULE}")
+    return url, None if key is None else key.get_secret_value()
+
+
+def check_place(settings: Settings, role: Role) -> None:
+    """Raises BadSetting where a key is missing, or would cross a network for everybody to read."""
+    provider: str = getattr(settings, role)
+    url, key = place(settings, role)
+    its_own = getattr(settings, f"{role}_url") is not None
+    where = role.variable if its_own else f"{PREFIX}{provider.upper()}"
+    elsewhere = url is not None and not is_here(url)
+    in_plain = elsewhere and url is not None and url.startswith("http://")
+    if key is None and provider == "jev":
+        alone = f"; {variable_of('jev_own_key')} goes to TypeSafe's own address only" if url else ""
+        raise BadSetting(f"{where}_API_KEY: is needed by {role.variable}=jev{alone}")
+    if key is None and (url is None or (elsewhere and not in_plain)):
+        unless = f"; {variable_of('openai_own_key')} goes to OpenAI's own address only" if url else ", unless a URL names another"
+        raise BadSetting(f"{where}_API_KEY: is needed by {role.variable}=openai{unless}")
+    if key is not None and in_plain:
+        raise BadSetting(f"{where}_URL: is plain http:// and of another computer, so no key may go there; use https://")
 
 
 def prices(settings: Settings) -> Prices:

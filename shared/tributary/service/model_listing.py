@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
-from tributary.core.errors import TributaryError
+from tributary.core.errors import ModelFailed, TributaryError
+from tributary.core.ports import Distiller, Embedder, Judge, JudgedText
+from tributary.core.transcript import Transcript, Turn, TurnRole
 from tributary.models.llms import listing
 from tributary.models.llms.listing import ListedModel
 from tributary.models.llms.openai import OPENAI_URL
-from tributary.service.language_models import LANGUAGE_MODELS, Role, language_model, place, region
+from tributary.service.language_models import LANGUAGE_MODELS, Role, place, region
+from tributary.service.models import TITAN, Models, over_a_wire
 from tributary.service.settings import Settings
 
 
@@ -71,31 +75,80 @@ class ModelsSeen:
 
 
 def list_models(settings: Settings) -> ModelsSeen:
-    """Asks each language model that is set up one tiny question, and each provider in use what it has. Raises nothing."""
+    """Has each model over a wire do one tiny thing, and asks each provider of a language model what it has. Raises nothing."""
     used = [role for role in Role if getattr(settings, role) in LANGUAGE_MODELS]
     places = {_place(settings, role): role for role in reversed(used)}
     return ModelsSeen(
-        roles=[_role(settings, role) for role in used],
+        roles=[_role(settings, role) for role in over_a_wire(settings)],
         providers=[_provider(settings, provider, place, role) for (provider, place), role in reversed(places.items())],
     )
 
 
-def _role(settings: Settings, role: Role) -> RoleSeen:
+def _role(settings: Settings, role: str) -> RoleSeen:
     began = time.monotonic()
     code = detail = None
     try:
-        if model := language_model(settings, role):
-            listing.answers(model, role.purpose)
+        _TRIALS[role](Models(_alone(settings, role)), settings.model_timeout_s)
     except TributaryError as error:
         code, detail = error.code, error.detail
     return RoleSeen(
         role=role,
         provider=getattr(settings, role),
-        model=getattr(settings, f"{role}_model"),
+        model=_model(settings, role),
         ms=(time.monotonic() - began) * 1000,
         code=code,
         detail=detail,
     )
+
+
+def _alone(settings: Settings, role: str) -> Settings:
+    """Returns the settings with no other model over a wire, so that what is wrong with one hides nothing of another."""
+    others = [one for one in _TRIALS if one != role]
+    names = [f"{one}{suffix}" for one in others for suffix in ("", *_SUFFIXES)]
+    fields = {name: Settings.model_fields[name] for name in names if name in Settings.model_fields}
+    return settings.model_copy(update={name: field.default for name, field in fields.items()})
+
+
+def _model(settings: Settings, role: str) -> str | None:
+    provider: str = getattr(settings, role)
+    if provider == "guardrails":
+        return f"{settings.guardrail_id}:{settings.guardrail_version}"
+    model: str | None = getattr(settings, f"{role}_model")
+    return model or (TITAN if role in ("embedder", "next_embedder") else None)
+
+
+def _embed(embedder: Embedder | None, timeout_s: float) -> None:
+    if embedder is not None:
+        embedder.embed(["ready"], timeout_s=timeout_s)
+
+
+def _judge(judge: Judge | None, timeout_s: float) -> None:
+    """Has one pair judged; raises ModelFailed, also for an answer that cannot be used, which a judge reports as a verdict."""
+    if judge is None:
+        return
+    for verdict in judge.judge(_NEW, [_KNOWN], timeout_s=timeout_s):
+        if verdict.cause is not None:
+            raise ModelFailed(f"it gave no verdict that can be used ({verdict.cause})")
+
+
+def _distill(distiller: Distiller | None, timeout_s: float) -> None:
+    if distiller is not None:
+        distiller.distill(_TRANSCRIPT, most=1, timeout_s=timeout_s)
+
+
+_SUFFIXES = ("_model", "_url", "_api_key", "_dimension", "_floor")
+_KNOWN = JudgedText(lesson_id=UUID(int=1), text="The relay listens on port 7400.", situation="connecting", subject="relay")
+_NEW = JudgedText(lesson_id=UUID(int=2), text="Backups of the archive run at night.", situation="archiving", subject="archive")
+_TRANSCRIPT = Transcript(turns=(Turn(role=TurnRole.USER, text="Is the relay up?"), Turn(role=TurnRole.TOOL, text="It is up.")))
+_TRIALS: Mapping[str, Callable[[Models, float], object]] = {
+    "embedder": lambda models, timeout_s: _embed(models.embedder, timeout_s),
+    "next_embedder": lambda models, timeout_s: _embed(models.next_embedder, timeout_s),
+    Role.JUDGE: lambda models, timeout_s: _judge(models.cheap_judge, timeout_s),
+    Role.STRONG_JUDGE: lambda models, timeout_s: _judge(models.strong_judge, timeout_s),
+    Role.SCREEN: lambda models, timeout_s: models.screen.screen({"text": _KNOWN.text}, timeout_s=timeout_s),
+    Role.DISTILLER: lambda models, timeout_s: _distill(models.distiller, timeout_s),
+}
+"""By setting, one tiny and harmless thing for its model to do, in the way in which a memory would have it done."""
 
 
 def _place(settings: Settings, role: Role) -> tuple[str, str]:

@@ -52,9 +52,24 @@ def _named(value: str) -> str:
 
 
 def _pinned(value: str) -> str:
-    if len(value) > 256 or any(c.isspace() or not c.isprintable() for c in value):
-        raise PydanticCustomError("model", "must be the id of a model: at most 256 characters without spaces")
+    if len(value) > 256 or value.startswith("-") or any(c.isspace() or not c.isprintable() for c in value):
+        rule = "must be the id of a model: at most 256 characters without spaces, the first of them no hyphen"
+        raise PydanticCustomError("model", rule)
     return value
+
+
+def _sendable(value: SecretStr) -> SecretStr:
+    if not is_sendable(value.get_secret_value()):
+        raise PydanticCustomError("key", KEY_RULE)
+    return value
+
+
+def is_sendable(key: str) -> bool:
+    """Tells whether a header can carry a key as it is."""
+    return bool(key) and all("!" <= one <= "~" for one in key)
+
+
+KEY_RULE = "must be printable ASCII without white space"
 
 
 def _expanded(value: object) -> object:
@@ -69,6 +84,7 @@ Url = Annotated[str, AfterValidator(_http)]
 ModelOrFolder = Annotated[str, AfterValidator(_named)]
 Model = Annotated[str, AfterValidator(_pinned)]
 Whole = Annotated[int, BeforeValidator(_whole)]
+Key = Annotated[SecretStr, AfterValidator(_sendable)]
 Floor = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Dimension = Annotated[Whole, Field(ge=1, le=16_000)]
 
@@ -104,13 +120,13 @@ class ModelSettings(BaseSettings):
     judge: JudgeName = Field(default="local", description="What tells same, opposite and unrelated lessons apart.")
     judge_model: Model | None = Field(default=None, description="Its model id, pinned: recorded with each verdict.")
     judge_url: Url | None = Field(default=None, description="Where it is, instead of the provider's own address.")
-    judge_api_key: SecretStr | None = Field(default=None, description="Its key, instead of the provider's.")
+    judge_api_key: Key | None = Field(default=None, description="Its key, instead of the provider's.")
     strong_judge: StrongJudgeName | None = Field(
         default=None, description="What is asked as well when the first judge says `conflicts`, is not sure enough, or is away."
     )
     strong_judge_model: Model | None = Field(default=None, description="Its model id.")
     strong_judge_url: Url | None = Field(default=None, description="Where it is.")
-    strong_judge_api_key: SecretStr | None = Field(default=None, description="Its key.")
+    strong_judge_api_key: Key | None = Field(default=None, description="Its key.")
     strong_judge_below: float = Field(
         default=0.75, ge=0.0, le=1.0, allow_inf_nan=False, description="Confidence of the first judge under which it is asked."
     )
@@ -120,7 +136,7 @@ class ModelSettings(BaseSettings):
     )
     screen_model: Model | None = Field(default=None, description="Its model id.")
     screen_url: Url | None = Field(default=None, description="Where it is.")
-    screen_api_key: SecretStr | None = Field(default=None, description="Its key.")
+    screen_api_key: Key | None = Field(default=None, description="Its key.")
     screen_at: float = Field(
         default=0.70, gt=0.0, le=1.0, allow_inf_nan=False, description="Probability of a hazard from which a lesson is held back."
     )
@@ -132,7 +148,7 @@ class ModelSettings(BaseSettings):
     distiller: DistillerName | None = Field(default=None, description="What makes lessons of an agent's transcript.")
     distiller_model: Model | None = Field(default=None, description="Its model id.")
     distiller_url: Url | None = Field(default=None, description="Where it is.")
-    distiller_api_key: SecretStr | None = Field(default=None, description="Its key.")
+    distiller_api_key: Key | None = Field(default=None, description="Its key.")
 
     aws_region: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
@@ -143,16 +159,16 @@ class ModelSettings(BaseSettings):
     openai_url: Url | None = Field(
         default=None, description="Any OpenAI-compatible base URL (OpenRouter, DeepSeek, Ollama, vLLM), with its /v1."
     )
-    openai_api_key: SecretStr | None = Field(
-        default=None,
-        validation_alias=AliasChoices("TRIBUTARY_OPENAI_API_KEY", "OPENAI_API_KEY"),
-        description="Key of the OpenAI-compatible provider; a server on this computer may need none.",
+    openai_api_key: Key | None = Field(
+        default=None, description="Key of the OpenAI-compatible provider; a server on this computer may need none."
+    )
+    openai_own_key: SecretStr | None = Field(
+        default=None, validation_alias="OPENAI_API_KEY", description="Key that is sent to OpenAI's own address alone."
     )
     jev_url: Url | None = Field(default=None, description="Address of TypeSafe's API, instead of its own.")
-    jev_api_key: SecretStr | None = Field(
-        default=None,
-        validation_alias=AliasChoices("TRIBUTARY_JEV_API_KEY", "TYPESAFE_API_KEY"),
-        description="Key of TypeSafe's API.",
+    jev_api_key: Key | None = Field(default=None, description="Key of TypeSafe's API.")
+    jev_own_key: SecretStr | None = Field(
+        default=None, validation_alias="TYPESAFE_API_KEY", description="Key that is sent to TypeSafe's own address alone."
     )
     claude_command: Folder = Field(default=Path("claude"), description="The Claude Code executable: a name on PATH or a file.")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import Any, TypedDict
 
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Distiller, Embedder, Judge, LanguageModel, Screen
+from tributary.models.installed import need
+from tributary.models.jev import is_pinned
+from tributary.models.llms.claude import executable
 from tributary.models.prices import Prices
-from tributary.service.language_models import Role, language_model, place, prices, region
+from tributary.service.language_models import Role, check_place, language_model, place, prices, region
 from tributary.service.settings import PREFIX, Settings
 from tributary.spaces import FIRST, NEXT
 
@@ -20,6 +24,19 @@ _TAKES: dict[str | None, frozenset[str]] = {
     "claude": frozenset({"MODEL"}),
     "guardrails": frozenset({"URL"}),
 }
+_LIBRARIES = {
+    "bedrock": ("boto3", "boto3", "aws"),
+    "guardrails": ("boto3", "boto3", "aws"),
+    "openai": ("openai", "openai", "openai"),
+    "jev": ("typesafe_sdk", "typesafe-sdk", "jev"),
+}
+"""By provider: the module that it needs, the library that has it, and the extra that brings the library along."""
+
+
+def over_a_wire(settings: Settings) -> tuple[str, ...]:
+    """Returns which settings have a model asked over a wire, in lower case and without prefix: `embedder`, `judge`."""
+    embedders = [name for name in ("embedder", "next_embedder") if getattr(settings, name) == "bedrock"]
+    return (*embedders, *(role.value for role in Role if getattr(settings, role) not in (None, "local")))
 
 
 class Models:
@@ -123,6 +140,7 @@ class Models:
         from tributary.models.embedders import BedrockEmbedder, CachedEmbedder
 
         settings = self._settings
+        _check_installed(settings, "bedrock", variable)
         embedder = BedrockEmbedder(
             setting=variable,
             model=model or TITAN,
@@ -218,10 +236,17 @@ def _check(settings: Settings, role: Role) -> None:
         for name in ("guardrail_id", "guardrail_version"):
             if getattr(settings, name) is None:
                 raise BadSetting(f"{PREFIX}{name.upper()}: is needed by {role.variable}=guardrails")
+    if provider == "jev" and not is_pinned(model := getattr(settings, f"{role}_model")):
+        raise BadSetting(f"{role.variable}_MODEL: must be pinned, such as jev-1.13.0 (it is '{model}')")
     if provider in ("openai", "jev"):
-        url, key = place(settings, role)
-        own = f"{role.variable}_API_KEY"
-        if key is None and provider == "jev":
-            raise BadSetting(f"TRIBUTARY_JEV_API_KEY: is needed by {role.variable}=jev; {own} with an address of its own")
-        if key is None and url is None:
-            raise BadSetting(f"TRIBUTARY_OPENAI_API_KEY: is needed by {role.variable}=openai, unless a URL names another server")
+        check_place(settings, role)
+    _check_installed(settings, provider, role.variable)
+
+
+def _check_installed(settings: Settings, provider: str | None, variable: str) -> None:
+    """Raises BadSetting when the library or program is missing that `variable` chose with its provider. Loads nothing."""
+    if provider in _LIBRARIES:
+        module, library, extra = _LIBRARIES[provider]
+        need(module, library=library, extra=extra, by=f"{variable}: {provider}")
+    if provider == "claude":
+        executable(settings.claude_command, os.environ)

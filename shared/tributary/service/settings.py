@@ -43,7 +43,7 @@ Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecod
 
 
 class Settings(ModelSettings):
-    """Every setting of the server's side. Each is the variable TRIBUTARY_<NAME>; an empty one counts as absent."""
+    """Every setting of the server's side. Each is a variable, see `variable_of`; an empty one counts as absent."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True
@@ -135,5 +135,11 @@ def _shown(value: str) -> str:
 
 
 def setting_names() -> frozenset[str]:
-    """Returns the environment variable of every setting."""
-    return frozenset(PREFIX + name.upper() for name in Settings.model_fields)
+    """Returns the environment variable of every setting; some have a second one, which is another program's."""
+    return frozenset(variable_of(name) for name in Settings.model_fields)
+
+
+def variable_of(setting: str) -> str:
+    """Returns the environment variable of a setting: the one that others gave it, or TRIBUTARY_<NAME>."""
+    others = Settings.model_fields[setting].validation_alias
+    return others if isinstance(others, str) else PREFIX + setting.upper()

@@ -1,4 +1,4 @@
-"""`tributary models`: whether the language models that are set up answer, and what their providers have."""
+"""`tributary models`: whether the models that are set up over a wire answer, and what their providers have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODELS = (("provider", "left"), ("kind", "left"), ("model", "left"), ("state", 
 
 
 def models(context: typer.Context, as_json: AsJson = False) -> None:
-    """Ask each language model that is set up one tiny question, and its provider what it has. Costs less than a cent.
+    """Have each model over a wire that is set up do one tiny thing, and ask its provider what it has. Costs about a cent.
 
     On Bedrock each text model and inference profile is asked, too: 'invocable', or the error that it gives. Ends with 6 or 7
     when a model that is set up does not answer.
@@ -42,7 +42,11 @@ def models(context: typer.Context, as_json: AsJson = False) -> None:
 
 def _show(output: Output, seen: ModelsSeen) -> None:
     if not seen.roles:
-        output.lines(["No language model is set up: see TRIBUTARY_JUDGE, _STRONG_JUDGE, _SCREEN and _DISTILLER."])
+        output.lines(
+            [
+                "No model over a wire is set up: see TRIBUTARY_JUDGE, _STRONG_JUDGE, _SCREEN, _DISTILLER, _EMBEDDER, _NEXT_EMBEDDER."
+            ]
+        )
         return
     output.table(_ROLES, [_role(one) for one in seen.roles])
     rows = [row for one in seen.providers for row in _rows(one)]

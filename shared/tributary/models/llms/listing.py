@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tributary.core.errors import ModelFailed, ModelMalformed
-from tributary.core.ports import LanguageModel, Prompt
-from tributary.core.spending import Purpose
 from tributary.models import aws
 from tributary.models.bounded import within
-from tributary.models.fence import RULE, fenced
 from tributary.models.llms import openai as compatible
 from tributary.models.llms.answers import parts
 from tributary.models.llms.claude import executable, passed_on
@@ -47,25 +44,6 @@ class ListedModel:
     kind: str
     """`model` or `inference_profile`."""
     state: str
-
-
-def answers(model: LanguageModel, purpose: Purpose, *, timeout_s: float | None = None) -> None:
-    """Asks a model one tiny question; raises ModelFailed or BadSetting when it does not answer with an object."""
-    model.answer(
-        Prompt(
-            purpose=purpose,
-            name="readiness",
-            instructions=f"Say whether you are ready to answer. {RULE}",
-            material=fenced({"text": "ready?"}),
-            schema={
-                "type": "object",
-                "properties": {"ready": {"type": "boolean"}},
-                "required": ["ready"],
-                "additionalProperties": False,
-            },
-        ),
-        timeout_s=timeout_s,
-    )
 
 
 def bedrock_models(*, region: str, url: str | None, control_url: str | None = None, timeout_s: float) -> list[ListedModel]:

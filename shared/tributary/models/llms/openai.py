@@ -41,7 +41,8 @@ _LADDER = (Form.SCHEMA, Form.TOOL, Form.OBJECT, Form.TEXT)
 _CAPS = ("max_completion_tokens", "max_tokens")
 _MISSING = "an OpenAI-compatible model needs openai, which is not installed: pip install 'tributary-memory[openai]'"
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2"})
-_NO_KEY = "sent to servers on this computer, which ask for none"
+_NO_KEY = "none"
+"""Sent where no key may be, or none is asked for: the library sends no request without any."""
 
 _NAMES = {
     Form.SCHEMA: r"response[ _]?format|json[ _]?schema|structured[ _]outputs?|grammar",
@@ -186,14 +187,23 @@ class OpenAiModel:
 
 
 def key_for(url: str, api_key: str | None) -> str:
-    """Returns the key to send; raises BadSetting when none is given for a server elsewhere."""
+    """Returns the key to send; raises BadSetting when none is given for a server elsewhere, unless a key has no place there."""
     if api_key:
         return api_key
-    if _is_here(_host(url)):
+    if is_here(url) or url.startswith("http://"):
         return _NO_KEY
     raise BadSetting(
         f"the API key of the model at '{_host(url)}' is missing: set TRIBUTARY_OPENAI_API_KEY, or the role's own _API_KEY"
     )
+
+
+def is_here(url: str) -> bool:
+    """Tells whether an address is one of this computer; raises BadSetting for one that is malformed."""
+    host = _host(url)
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
@@ -336,10 +346,3 @@ def _host(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         raise BadSetting("the model's URL is malformed") from None
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
