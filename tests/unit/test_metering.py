@@ -181,3 +181,18 @@ def test_the_shipped_table_is_dated_and_names_providers() -> None:
     document = json.loads((Path(__file__).parents[2] / "shared/tributary/models/prices.json").read_text())
     assert date.fromisoformat(document["as_of"]) == PRICES.as_of
     assert all(name.startswith(("bedrock:", "openai:", "typesafe:")) for name in PRICES.by_model)
+
+
+def test_why_an_attempt_failed_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    for error, why in (
+        (ModelFailed("the provider does not accept the API key"), "the API key"),
+        (KeyError("secret"), "KeyError"),
+    ):
+        caplog.clear()
+        with pytest.raises(type(error)):
+            _fail(error)
+        (line,) = caplog.records
+        assert line.__dict__["event"] == "model.failed"
+        assert line.__dict__["fields"]["ended"] == "failed"
+        assert why in line.__dict__["fields"]["why"]
+        assert "secret" not in str(line.__dict__["fields"])

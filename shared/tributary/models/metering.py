@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tributary.core.clock import utc_now
-from tributary.core.errors import ModelMalformed, ModelRefused, ModelThrottled, ModelTimedOut
+from tributary.core.errors import ModelFailed, ModelMalformed, ModelRefused, ModelThrottled, ModelTimedOut
 from tributary.core.spending import CallEnd, ModelCall, Purpose, account
 from tributary.models.prices import Prices
-from tributary.telemetry import Span, traces
+from tributary.telemetry import Event, Span, log, traces
 
 _ENDS = {
     ModelRefused: CallEnd.REFUSED,
@@ -58,6 +58,9 @@ def _charging(purpose: Purpose, model: str, prices: Prices, span: traces.Recordi
         end = CallEnd.ANSWERED
     except Exception as error:
         end = next((one for kind, one in _ENDS.items() if isinstance(error, kind)), CallEnd.FAILED)
+        # what adapters say of a failure quotes neither what was asked nor what came back
+        why = error.detail if isinstance(error, ModelFailed) else type(error).__name__
+        log.event(Event.MODEL_FAILED, level=log.WARNING, model=model, purpose=purpose.value, ended=end.value, why=why)
         raise
     finally:
         cost = meter.cost_usd

@@ -26,6 +26,7 @@ class Event(StrEnum):
     SPACE_PASSED_OVER = "space.passed_over"
     RECALLED = "recall.answered"
     RECALL_DEGRADED = "recall.degraded"
+    MODEL_FAILED = "model.failed"
     JUDGE_UNAVAILABLE = "judge.unavailable"
     SCREEN_UNAVAILABLE = "screen.unavailable"
     USAGE_DELAYED = "usage.delayed"

@@ -44,7 +44,8 @@ def _show(output: Output, seen: ModelsSeen) -> None:
     if not seen.roles:
         output.lines(
             [
-                "No model over a wire is set up: see TRIBUTARY_JUDGE, _STRONG_JUDGE, _SCREEN, _DISTILLER, _EMBEDDER, _NEXT_EMBEDDER."
+                "No model over a wire is set up: see TRIBUTARY_JUDGE, _STRONG_JUDGE, _SCREEN, _DISTILLER, _EMBEDDER and"
+                " _NEXT_EMBEDDER."
             ]
         )
         return

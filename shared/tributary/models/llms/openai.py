@@ -193,7 +193,8 @@ def key_for(url: str, api_key: str | None) -> str:
     if is_here(url) or url.startswith("http://"):
         return _NO_KEY
     raise BadSetting(
-        f"the API key of the model at '{_host(url)}' is missing: set TRIBUTARY_OPENAI_API_KEY, or the role's own _API_KEY"
+        f"the API key of the model at '{_host(url)}' is missing: set the role's own _API_KEY, or, where its address is"
+        " that of TRIBUTARY_OPENAI_URL, TRIBUTARY_OPENAI_API_KEY"
     )
 
 
