@@ -11,7 +11,7 @@ from typing import Any
 from tributary.core.errors import ModelFailed, ModelMalformed, ModelRefused
 from tributary.core.ports import Prompt
 from tributary.models import aws
-from tributary.models.bounded import ATTEMPTS, within
+from tributary.models.bounded import ATTEMPTS, Lane
 from tributary.models.lazily import Lazily
 from tributary.models.llms.answers import note_usage, object_given, object_in, part, parts, written_out
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
@@ -55,6 +55,7 @@ class BedrockModel:
         self._version = named("bedrock", model)
         self._model = model
         self._bounds = Bounds(max_output_tokens=max_output_tokens, timeout_s=timeout_s, attempts=attempts)
+        self._lane = Lane()
         self._client = Lazily(lambda: aws.runtime_client(region=region, url=url, timeout_s=timeout_s))
         self._asking: Asking[Mapping[str, object]] = Asking(
             version=self._version,
@@ -84,7 +85,7 @@ class BedrockModel:
             except Exception as error:
                 raise self._meaning(error, shape) from None
 
-        return within(remaining_s, call)
+        return self._lane.within(remaining_s, call)
 
     def _request(self, prompt: Prompt, shape: Shape) -> dict[str, Any]:
         limits: dict[str, object] = {"maxTokens": self._bounds.max_output_tokens}

@@ -14,8 +14,8 @@ from pathlib import Path
 from tributary.core.clock import utc_now
 from tributary.core.errors import BadSetting, ModelFailed, ModelMalformed, ModelRefused, ModelThrottled, ModelUnreachable
 from tributary.core.ports import Prompt
-from tributary.models.bounded import ATTEMPTS
-from tributary.models.llms.answers import MOST_REPLY_BYTES, note_usage, object_given, object_in, part
+from tributary.models.bounded import ATTEMPTS, MOST_REPLY_BYTES
+from tributary.models.llms.answers import note_usage, object_given, object_in, part
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, named
 from tributary.models.llms.running import Ran, run
 from tributary.models.metering import Meter

@@ -15,7 +15,7 @@ from tributary.core.errors import ModelFailed, ModelMalformed
 from tributary.core.ports import LanguageModel, Prompt
 from tributary.core.spending import Purpose
 from tributary.models import aws
-from tributary.models.bounded import within
+from tributary.models.bounded import Lane
 from tributary.models.fence import RULE, fenced
 from tributary.models.llms import openai as compatible
 from tributary.models.llms.answers import parts
@@ -76,8 +76,9 @@ def bedrock_models(*, region: str, url: str | None, control_url: str | None = No
     """
     runtime = aws.runtime_client(region=region, url=url, timeout_s=timeout_s)
     control = aws.control_client(region=region, url=control_url, timeout_s=timeout_s)
+    lane = Lane()
     try:
-        found = within(timeout_s, lambda: [*_foundation(control), *_profiles(control)])
+        found = lane.within(timeout_s, lambda: [*_foundation(control), *_profiles(control)])
     except ModelFailed:
         raise
     except Exception as error:
@@ -86,7 +87,7 @@ def bedrock_models(*, region: str, url: str | None, control_url: str | None = No
     def tried(one: ListedModel) -> ListedModel:
         if one.state != INVOCABLE:
             return one
-        return ListedModel(model=one.model, kind=one.kind, state=_state(runtime, one.model, timeout_s))
+        return ListedModel(model=one.model, kind=one.kind, state=_state(lane, runtime, one.model, timeout_s))
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(tried, found))
@@ -96,7 +97,9 @@ def openai_models(*, url: str | None, api_key: str | None, timeout_s: float) -> 
     """Returns what the provider lists, sorted; it lists what it has, which the key may not always use. Raises ModelFailed."""
     place = (url or compatible.OPENAI_URL).rstrip("/")
     client = compatible.client(url=place, key=compatible.key_for(place, api_key), timeout_s=timeout_s)
-    content = compatible.fetched(lambda: client.models.with_streaming_response.list(timeout=timeout_s), timeout_s=timeout_s)
+    content = compatible.fetched(
+        lambda: client.models.with_streaming_response.list(timeout=timeout_s), lane=Lane(), timeout_s=timeout_s
+    )
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):
@@ -143,7 +146,7 @@ def _profiles(control: BedrockClient) -> Iterator[ListedModel]:
         page = control.list_inference_profiles(maxResults=_PROFILES_A_PAGE, nextToken=following)
 
 
-def _state(runtime: BedrockRuntimeClient, model: str, timeout_s: float) -> str:
+def _state(lane: Lane, runtime: BedrockRuntimeClient, model: str, timeout_s: float) -> str:
     def call() -> str:
         try:
             runtime.converse(
@@ -156,6 +159,6 @@ def _state(runtime: BedrockRuntimeClient, model: str, timeout_s: float) -> str:
         return INVOCABLE
 
     try:
-        return within(timeout_s, call)
+        return lane.within(timeout_s, call)
     except ModelFailed as error:
         return type(error).__name__

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,11 @@ from tributary.core.errors import (
     ModelUnreachable,
 )
 from tributary.core.ports import Prompt
-from tributary.models.bounded import ATTEMPTS, within
+from tributary.models.bounded import ATTEMPTS, Lane
 from tributary.models.lazily import Lazily
-from tributary.models.llms.answers import MOST_REPLY_BYTES, note_usage, object_in, part, parts, written_out
+from tributary.models.llms.answers import note_usage, object_in, part, parts, written_out
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
+from tributary.models.loopback import is_here
 from tributary.models.metering import Meter
 from tributary.models.prices import Prices
 from tributary.models.resets import wait_s
@@ -51,6 +52,10 @@ _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "bil
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 
+_REDIRECTED = (
+    "the provider redirects to another address (HTTP {status}), where nothing is sent: set TRIBUTARY_OPENAI_URL, or the role's"
+    " own _URL, to where {model} is"
+)
 _REMEDIES = {
     401: "the provider does not accept the API key (HTTP 401): it is wrong, expired or revoked",
     403: "the provider denies access to {model} (HTTP 403): see what the key may use",
@@ -94,6 +99,7 @@ class OpenAiModel:
         self._url = (url or OPENAI_URL).rstrip("/")
         self._bounds = Bounds(max_output_tokens=max_output_tokens, timeout_s=timeout_s, attempts=attempts)
         key = key_for(self._url, api_key)
+        self._lane = Lane()
         self._client = Lazily(lambda: client(url=self._url, key=key, timeout_s=timeout_s))
         self._asking: Asking[bytes] = Asking(
             version=self._version,
@@ -118,6 +124,7 @@ class OpenAiModel:
         request = self._request(prompt, shape)
         return fetched(
             lambda: asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s),
+            lane=self._lane,
             timeout_s=remaining_s,
             refused=lambda refusal: self._refused(refusal, shape),
         )
@@ -179,7 +186,7 @@ def key_for(url: str, api_key: str | None) -> str:
     """Returns the key to send; raises BadSetting when none is given for a server elsewhere."""
     if api_key:
         return api_key
-    if _is_here(_host(url)):
+    if is_here(url):
         return _NO_KEY
     raise BadSetting(
         f"the API key of the model at '{_host(url)}' is missing: set TRIBUTARY_OPENAI_API_KEY, or the role's own _API_KEY"
@@ -193,7 +200,11 @@ def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
     except ModuleNotFoundError:
         raise BadSetting(_MISSING) from None
     try:
-        made = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s)
+        from tributary.models.http_wire import http_client
+
+        wire = http_client(url, timeout_s=timeout_s)
+        made = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s, http_client=wire)
+        weakref.finalize(made, wire.close)
     except Exception as error:
         raise BadSetting(f"no client can be made for the model's URL and key ({type(error).__name__})") from None
     if not _is_openais(url):  # whom the organisation and project of the environment are no business of
@@ -204,6 +215,7 @@ def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
 def fetched(
     open_response: Callable[[], AbstractContextManager[APIResponse[Any]]],
     *,
+    lane: Lane,
     timeout_s: float,
     refused: Callable[[Refusal], ModelFailed] | None = None,
 ) -> bytes:
@@ -211,27 +223,27 @@ def fetched(
 
     `refused` says what a refusal of the provider means, where that is not the same for all requests.
     """
-    until = time.monotonic() + timeout_s
 
     def call() -> bytes:
         try:
             with open_response() as response:
-                return _body(response.iter_bytes(), until)
+                return response.read()
         except ModelFailed:
             raise
         except Exception as error:
             raise _meaning(error, refused or _failure) from None
 
-    return within(timeout_s, call)
+    return lane.within(timeout_s, call)
 
 
 def _meaning(error: Exception, refused: Callable[[Refusal], ModelFailed]) -> ModelFailed:
+    import httpx2
     import openai
 
     kind = type(error).__name__
     if isinstance(error, openai.APIStatusError):
         return refused(_refusal(error.status_code, error.body, error.response.headers))
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
         return ModelTimedOut("the provider did not answer in time")
     if isinstance(error, openai.APIConnectionError) or type(error).__module__.partition(".")[0] in _TRANSPORTS:
         return ModelUnreachable(f"the provider cannot be reached, or hung up ({kind})")
@@ -250,9 +262,8 @@ def _failure(refusal: Refusal, model: str = "the model") -> ModelFailed:
         return ModelFailed(f"the question is longer than {model} takes")
     if status in (408, 409) or status >= 500:
         return ModelUnreachable(f"the provider is away (HTTP {status})")
-    return ModelFailed(
-        _REMEDIES.get(status, "the provider refuses the request (HTTP {status})").format(model=model, status=status)
-    )
+    other = _REDIRECTED if 300 <= status < 400 else "the provider refuses the request (HTTP {status})"
+    return ModelFailed(_REMEDIES.get(status, other).format(model=model, status=status))
 
 
 def _instead(refusal: Refusal, shape: Shape) -> Shape | None:
@@ -282,18 +293,6 @@ def _refusal(status: int, body: object, headers: Mapping[str, str]) -> Refusal:
     )
 
 
-def _body(chunks: Iterator[bytes], until: float) -> bytes:
-    """Reads what comes, and ends a thread that nobody waits for any more: the client bounds each read, not their sum."""
-    content = bytearray()
-    for chunk in chunks:
-        content += chunk
-        if time.monotonic() > until:
-            raise ModelTimedOut("the provider did not answer in time")
-        if len(content) > MOST_REPLY_BYTES:
-            raise ModelMalformed(f"the provider's answer is larger than {MOST_REPLY_BYTES} bytes")
-    return bytes(content)
-
-
 def _document(reply: bytes) -> Mapping[str, object]:
     try:
         document = json.loads(reply)
@@ -318,10 +317,3 @@ def _host(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         raise BadSetting("the model's URL is malformed") from None
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
