@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tributary.core.errors import ModelFailed, ModelMalformed, ModelThrottled, ModelTimedOut, ModelUnreachable
-from tributary.models import bounded as module
-from tributary.models.bounded import MOST_RUNNING, bounded, within
+from tributary.models.bounded import MOST_ABANDONED, Lane, bounded, left_s
 
 
 class Time:
@@ -103,16 +103,17 @@ def test_without_time_nothing_is_asked(timeout_s: float) -> None:
 
 
 def test_within_gives_back_what_the_call_does() -> None:
-    assert within(10.0, lambda: "answer") == "answer"
+    lane = Lane()
+    assert lane.within(10.0, lambda: "answer") == "answer"
     with pytest.raises(KeyError, match="missing"):
-        within(10.0, lambda: dict[str, str]()["missing"])
+        lane.within(10.0, lambda: dict[str, str]()["missing"])
 
 
 def test_whoever_waits_for_a_call_that_hangs_stops_waiting() -> None:
     hanging = threading.Event()
     try:
         with pytest.raises(ModelTimedOut):
-            within(0.05, hanging.wait)
+            Lane().within(0.05, hanging.wait)
     finally:
         hanging.set()
 
@@ -121,29 +122,39 @@ def test_whoever_waits_for_a_call_that_hangs_stops_waiting() -> None:
 def test_a_time_that_is_none_begins_nothing(timeout_s: float) -> None:
     called: list[bool] = []
     with pytest.raises(ModelTimedOut):
-        within(timeout_s, lambda: called.append(True))
+        Lane().within(timeout_s, lambda: called.append(True))
     assert called == []
 
 
-def test_calls_that_hang_for_ever_do_not_pile_up() -> None:
-    """Each costs a thread; past the limit new ones fail at once, until some have ended."""
-    hanging = threading.Event()
-    waiting = [threading.Thread(target=_hangs, args=(hanging.wait,)) for _ in range(MOST_RUNNING)]
+def test_a_call_knows_how_long_it_is_waited_for() -> None:
+    assert 0.0 < Lane().within(10.0, left_s) <= 10.0
+    assert left_s() == math.inf
+
+
+def test_calls_that_somebody_waits_for_are_all_begun() -> None:
+    """However many: whoever waits bounds them."""
+    lane = Lane()
+    together = threading.Barrier(MOST_ABANDONED * 3)
+    with ThreadPoolExecutor(together.parties) as pool:
+        waiting = [pool.submit(lane.within, 60.0, lambda: together.wait(60.0)) for _ in range(together.parties)]
+        assert {one.result() for one in waiting} == set(range(together.parties))
+
+
+def test_calls_that_hang_for_ever_do_not_pile_up_and_keep_nobody_from_another_lane() -> None:
+    """Each costs a thread; past the limit the lane begins none, until some have ended."""
+    lane, hanging, begun = Lane(), threading.Event(), list[bool]()
     try:
-        for one in waiting:
-            one.start()
-        for one in waiting:
-            one.join()
-        with pytest.raises(ModelFailed, match="hang"):
-            within(10.0, lambda: "answer")
+        for _ in range(MOST_ABANDONED):
+            with pytest.raises(ModelTimedOut):
+                lane.within(0.01, hanging.wait)
+        with pytest.raises(ModelUnreachable, match="still hang"):
+            lane.within(10.0, lambda: begun.append(True))
+        assert begun == []
+        assert Lane().within(10.0, lambda: "answer") == "answer"
     finally:
         hanging.set()
     for thread in threading.enumerate():
         if thread.name == "model-call":
             thread.join(10)
-    assert within(10.0, lambda: "answer") == "answer"
-
-
-def _hangs(call: Callable[[], bool]) -> None:
-    with pytest.raises(ModelFailed):  # too late; or refused, where an earlier test's calls hang still
-        module.within(0.01, call)
+    for _ in range(MOST_ABANDONED + 1):
+        assert lane.within(10.0, lambda: "answer") == "answer"

@@ -93,10 +93,21 @@ def test_the_program_sees_its_own_credentials_and_nothing_else_of_ours(server: P
     assert seen["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "512"
 
 
-def test_the_credentials_of_a_cloud_stay_out_where_it_does_not_need_them(server: ProviderServer, tmp_path: Path) -> None:
-    without = {name: value for name, value in ENVIRONMENT.items() if name != "CLAUDE_CODE_USE_BEDROCK"}
-    made(server, tmp_path, environment=without).answer(PROMPT, timeout_s=None)
+@pytest.mark.parametrize("switch", [None, "", "0", "false", "No", "off"])
+def test_the_credentials_of_a_cloud_stay_out_where_it_does_not_need_them(
+    server: ProviderServer, tmp_path: Path, switch: str | None
+) -> None:
+    off = {name: value for name, value in ENVIRONMENT.items() if name != "CLAUDE_CODE_USE_BEDROCK"}
+    if switch is not None:
+        off["CLAUDE_CODE_USE_BEDROCK"] = switch
+    made(server, tmp_path, environment=off).answer(PROMPT, timeout_s=None)
     assert "AWS_REGION" not in server.asked[0].body["environment"]
+
+
+@pytest.mark.parametrize("switch", ["1", "TRUE", "yes", "on"])
+def test_the_credentials_of_a_cloud_are_there_where_it_is_on(server: ProviderServer, tmp_path: Path, switch: str) -> None:
+    made(server, tmp_path, environment={**ENVIRONMENT, "CLAUDE_CODE_USE_BEDROCK": switch}).answer(PROMPT, timeout_s=None)
+    assert "AWS_REGION" in server.asked[0].body["environment"]
 
 
 def test_the_question_goes_through_standard_input_which_ends_there(server: ProviderServer, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tributary.core.errors import (
     ModelTimedOut,
     ModelUnreachable,
 )
+from tributary.models.loopback import is_here
 from tributary.models.resets import wait_s
 
 if TYPE_CHECKING:
@@ -62,13 +63,18 @@ def _client(service: Any, region: str, url: str | None, timeout_s: float) -> Any
         raise BadSetting(_MISSING) from None
     try:
         # a session of its own: the default one is no thread's to share while a client is made
-        return boto3.session.Session().client(service, region_name=region, endpoint_url=url, config=_config(timeout_s))
+        config = _config(timeout_s, proxied=url is None or not is_here(url))
+        client = boto3.session.Session().client(service, region_name=region, endpoint_url=url, config=config)
     except (BotoCoreError, ValueError) as error:
         kind = type(error).__name__
         raise BadSetting(f"Bedrock: the region, the URL or the AWS profile at hand is of no use ({kind})") from None
+    from tributary.models import aws_wire
+
+    aws_wire.bind(client)
+    return client
 
 
-def _config(timeout_s: float) -> Config:
+def _config(timeout_s: float, *, proxied: bool) -> Config:
     from botocore.config import Config
 
     return Config(
@@ -77,6 +83,7 @@ def _config(timeout_s: float) -> Config:
         retries={"total_max_attempts": 1, "mode": "standard"},
         max_pool_connections=_CONNECTIONS,
         tcp_keepalive=True,
+        proxies=None if proxied else {},  # None leaves them to the environment
     )
 
 
@@ -95,6 +102,9 @@ def service_message(error: Exception) -> str:
 
 def failure(error: Exception, *, model: str) -> ModelFailed:
     """Returns what an exception of the client means. Its message says what to do and repeats nothing of the service's text."""
+    cause = getattr(error, "kwargs", {}).get("error", error)  # what the library wraps
+    if isinstance(cause, ModelFailed):
+        return cause
     response = getattr(error, "response", None)
     if isinstance(response, dict):
         return _refusal(error, response, model)
@@ -111,6 +121,11 @@ def _refusal(error: Exception, response: dict[str, Any], model: str) -> ModelFai
         return ModelTimedOut("Bedrock's model took too long (ModelTimeoutException)")
     if code in _AWAY or status >= 500:
         return ModelUnreachable(f"Bedrock is away ({code})")
+    if 300 <= status < 400:
+        return ModelFailed(
+            f"Bedrock's URL redirects to another address (HTTP {status}), where nothing is sent: set TRIBUTARY_BEDROCK_URL to"
+            " where Bedrock is"
+        )
     return ModelFailed(_remedy(code, model, service_message(error)) or f"Bedrock refuses the request ({code}, HTTP {status})")
 
 
@@ -145,9 +160,10 @@ def _invalid(message: str, model: str) -> str:
 def _broken(error: Exception) -> ModelFailed:
     from botocore import exceptions as aws
     from botocore.parsers import ResponseParserError
+    from urllib3.exceptions import TimeoutError as WireTimeout
 
     kind = type(error).__name__
-    if isinstance(error, aws.ReadTimeoutError):
+    if isinstance(error, aws.ReadTimeoutError | WireTimeout):
         return ModelTimedOut("Bedrock did not answer in time")
     if isinstance(error, aws.NoCredentialsError | aws.PartialCredentialsError | aws.CredentialRetrievalError):
         return ModelFailed(

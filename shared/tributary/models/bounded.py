@@ -1,7 +1,9 @@
 """Calls of foreign models end in time, and are tried again only where that may help.
 
 Clients bound each read, not the whole call: a server that drips a byte a second would hold its caller for ever. So a call runs
-in a thread of its own, and whoever waits for it stops waiting. What is left behind ends with the client's own time-out.
+in a thread of its own, and whoever waits for it stops waiting. What is left behind ends itself where it can: the wires of our
+clients (`http_wire`, `aws_wire`) read no longer than `left_s` allows. A look-up of a name, a handshake that drips, and whatever
+a library asks by clients of its own, such as credentials, may hang longer; the lane that a call runs in contains that.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from tributary.core.errors import ModelFailed, ModelThrottled, ModelTimedOut, Mo
 Answer = TypeVar("Answer")
 
 ATTEMPTS = 3
-MOST_RUNNING = 128
-"""Calls that may run in one process, those among them that nobody waits for any more; beyond it none is begun."""
+MOST_ABANDONED = 64
+"""Calls of one lane that nobody waits for any more and that still run; beyond it the lane begins none."""
+MOST_REPLY_BYTES = 4 * 1024 * 1024
+"""Of all that a provider sends about one answer."""
 _FIRST_WAIT_S = 0.25
-_running = threading.BoundedSemaphore(MOST_RUNNING)
+_this_thread = threading.local()
 
 
 def bounded(
@@ -53,30 +57,59 @@ def bounded(
             attempt += 1
 
 
-def within(timeout_s: float, call: Callable[[], Answer]) -> Answer:
-    """Returns what `call` returns, or raises what it raises; raises ModelTimedOut when that takes longer than `timeout_s`."""
-    if not math.isfinite(timeout_s) or timeout_s <= 0:
-        raise ModelTimedOut("no time was left for the call")
-    if not _running.acquire(blocking=False):
-        raise ModelFailed("too many earlier calls of models still hang")
-    result: queue.SimpleQueue[tuple[bool, object]] = queue.SimpleQueue()
+class Lane:
+    """What one adapter's calls run in: each in a thread of its own, for as long as somebody waits. Safe to share.
 
-    def run() -> None:
+    Calls that are waited for are not counted, since whoever waits bounds them. Those that hang on after that are, so that a
+    provider that hangs costs a bounded number of threads, and keeps nobody from another provider.
+    """
+
+    def __init__(self) -> None:
+        self._abandoned = 0
+        self._lock = threading.Lock()
+
+    def within(self, timeout_s: float, call: Callable[[], Answer]) -> Answer:
+        """Returns what `call` returns, or raises what it raises; raises ModelTimedOut when that takes longer than `timeout_s`.
+
+        Raises ModelUnreachable, and calls nothing, while as many earlier calls hang as may.
+        """
+        if not math.isfinite(timeout_s) or timeout_s <= 0:
+            raise ModelTimedOut("no time was left for the call")
+        if self._abandoned >= MOST_ABANDONED:
+            raise ModelUnreachable(f"{MOST_ABANDONED} earlier calls of this model were given up and still hang")
+        result: queue.SimpleQueue[tuple[bool, object]] = queue.SimpleQueue()
+        until = time.monotonic() + timeout_s
+        ended = given_up = False
+
+        def run() -> None:
+            nonlocal ended
+            _this_thread.until = until
+            try:
+                result.put((True, call()))
+            except BaseException as error:  # raised again where it is waited for
+                result.put((False, error))
+            finally:
+                with self._lock:
+                    ended = True
+                    self._abandoned -= given_up
+
+        threading.Thread(target=run, name="model-call", daemon=True).start()
         try:
-            result.put((True, call()))
-        except BaseException as error:  # raised again where it is waited for
-            result.put((False, error))
-        finally:
-            _running.release()
+            done, found = result.get(timeout=max(0.0, until - time.monotonic()))
+        except queue.Empty:
+            with self._lock:
+                given_up = not ended
+                self._abandoned += given_up
+            raise ModelTimedOut(f"no answer within {timeout_s:.3g} s") from None
+        if not done:
+            raise found  # type: ignore[misc]  # what a thread raised is an exception
+        return found  # type: ignore[return-value]  # it is what `call` returned
 
-    threading.Thread(target=run, name="model-call", daemon=True).start()
-    try:
-        done, found = result.get(timeout=timeout_s)
-    except queue.Empty:
-        raise ModelTimedOut(f"no answer within {timeout_s:.3g} s") from None
-    if not done:
-        raise found  # type: ignore[misc]  # what a thread raised is an exception
-    return found  # type: ignore[return-value]  # it is what `call` returned
+
+def left_s() -> float:
+    """Returns how long the call that this thread runs is still waited for, not above 0 when it is not; infinite outside one."""
+    until: float = getattr(_this_thread, "until", math.inf)
+    return until - time.monotonic()
 
 
 def _wait_s(error: ModelFailed, attempt: int) -> float:

@@ -19,7 +19,7 @@ from tributary.core.errors import (
     ModelUnreachable,
 )
 from tributary.core.spending import Purpose
-from tributary.models.bounded import bounded, within
+from tributary.models.bounded import Lane, bounded
 from tributary.models.installed import need
 from tributary.models.metering import metering
 from tributary.models.prices import Prices
@@ -41,6 +41,7 @@ _MEANING = {
     404: "there is no such model or address",
     413: "there is too much to read",
 }
+_REDIRECTED = "it redirects to another address, where nothing is sent: set TRIBUTARY_JEV_URL to where Jev is"
 
 
 def is_pinned(model: str) -> bool:
@@ -71,6 +72,7 @@ class Jev:
         self._purpose = purpose
         self._client: TypeSafeClient | None = None
         self._lock = threading.Lock()
+        self._lane = Lane()
 
     @property
     def version(self) -> str:
@@ -98,7 +100,7 @@ class Jev:
         self, state: State, questions: Mapping[str, Choice] | Mapping[str, Noul], remaining_s: float
     ) -> SystemOneResponse:
         with metering(self._purpose, self.version, self._prices) as meter:
-            response = within(remaining_s, lambda: self._send(state, questions, remaining_s))
+            response = self._lane.within(remaining_s, lambda: self._send(state, questions, remaining_s))
             meter.input_tokens = _tokens(response.usage.input_tokens)
             meter.output_tokens = _tokens(response.usage.output_tokens)
             if response.model != self._model and not response.model.startswith((f"{self._model}.", f"{self._model}-")):
@@ -119,6 +121,8 @@ class Jev:
 
         with self._lock:
             if self._client is None:
+                from tributary.models.http_wire import http_client
+
                 logger = logging.getLogger("typesafe_sdk")
                 logger.setLevel(max(logger.level, logging.INFO))  # below, it logs whole requests, lessons and all
                 self._client = TypeSafeClient(
@@ -127,6 +131,7 @@ class Jev:
                     model=self._model,
                     retry=RetryPolicy(max_retries=0),  # ours know the caller's deadline
                     compression=False,
+                    http_client=http_client(self._url, timeout_s=self._timeout_s),
                 )
                 weakref.finalize(self, self._client.close)
             return self._client
@@ -158,7 +163,8 @@ def _translated(error: Exception) -> ModelFailed:
         return ModelUnreachable(f"Jev failed ({error.status})")
     if error.status == 408:
         return ModelTimedOut("Jev did not answer in time (408)")
-    return ModelFailed(f"Jev refuses the request ({error.status}): {_MEANING.get(error.status, 'it does not say why')}")
+    other = _REDIRECTED if 300 <= error.status < 400 else "it does not say why"
+    return ModelFailed(f"Jev refuses the request ({error.status}): {_MEANING.get(error.status, other)}")
 
 
 def _some(answers: Mapping[str, ChoiceAnswer]) -> Mapping[str, ChoiceAnswer]:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from tributary.models.bounded import within
+from tributary.models.bounded import Lane
 
 Made = TypeVar("Made")
 
@@ -18,6 +18,7 @@ class Lazily(Generic[Made]):
         self._make = make
         self._lock = threading.Lock()
         self._made: tuple[Made] | None = None
+        self._lane = Lane()
 
     def get(self, *, timeout_s: float) -> Made:
         """Returns the one thing; raises what making it raises, and ModelTimedOut when that takes longer.
@@ -25,7 +26,7 @@ class Lazily(Generic[Made]):
         Making a client imports its library and may look for credentials over the network, or run a program for them.
         """
         made = self._made
-        return made[0] if made is not None else within(timeout_s, self._once)
+        return made[0] if made is not None else self._lane.within(timeout_s, self._once)
 
     def _once(self) -> Made:
         with self._lock:

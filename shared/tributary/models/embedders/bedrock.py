@@ -15,7 +15,7 @@ from tributary.core.errors import BadSetting, ModelMalformed
 from tributary.core.ports import SpaceDefinition, Vector
 from tributary.core.spending import Purpose
 from tributary.models import aws
-from tributary.models.bounded import ATTEMPTS, bounded, within
+from tributary.models.bounded import ATTEMPTS, Lane, bounded
 from tributary.models.embedders.bedrock_models import FLOOR, model_named, short
 from tributary.models.embedders.windows import encodable
 from tributary.models.lazily import Lazily
@@ -26,8 +26,6 @@ TIMEOUT_S = 20.0
 CONCURRENCY = 4
 
 _MOST_CONCURRENCY = 64
-_MOST_BYTES = 32 * 1024**2
-"""Of one answer; 96 vectors of 1,536 numbers are about 3 MB."""
 _LEAST_NORM = 1e-6
 _TOKENS_HEADER = "x-amzn-bedrock-input-token-count"
 _NOTHING = "."
@@ -38,7 +36,7 @@ class BedrockEmbedder:
     """Embeds with Titan or Cohere. Safe to share between threads; nothing is loaded or asked before `embed` or `warm`.
 
     Each request is bounded in time, tried again when the service throttles or is away, and each attempt charged to the
-    account at hand. Credentials and proxies are those of the AWS SDK.
+    account at hand. Credentials and proxies are those of the AWS SDK, and this computer is asked through none.
     """
 
     tests_only: ClassVar[bool] = False
@@ -77,6 +75,7 @@ class BedrockEmbedder:
         self._prices = prices or Prices.shipped()
         self._concurrency = concurrency
         self._charged_as = f"bedrock:{short(self._id)}"
+        self._lane = Lane()
         self._client = Lazily(lambda: aws.runtime_client(region=region, url=url, timeout_s=timeout_s))
         self._space = SpaceDefinition(
             model=self._known.name,
@@ -137,21 +136,19 @@ class BedrockEmbedder:
                 response = client.invoke_model(
                     modelId=self._id, body=body, contentType="application/json", accept="application/json"
                 )
-                return response["body"].read(_MOST_BYTES + 1), response["ResponseMetadata"]["HTTPHeaders"]
+                return response["body"].read(), response["ResponseMetadata"]["HTTPHeaders"]
             except Exception as error:
                 raise aws.failure(error, model=self._id) from None
 
         def attempt(remaining_s: float) -> list[Vector]:
             with metering(Purpose.EMBED, self._charged_as, self._prices) as meter:
-                content, headers = within(remaining_s, invoke)
+                content, headers = self._lane.within(remaining_s, invoke)
                 meter.input_tokens = _tokens(headers.get(_TOKENS_HEADER))
                 return self._vectors(content, meter, wanted=len(texts))
 
         return bounded(attempt, timeout_s=min(self._timeout_s, until - time.monotonic()), attempts=self._attempts)
 
     def _vectors(self, content: bytes, meter: Meter, *, wanted: int) -> list[Vector]:
-        if len(content) > _MOST_BYTES:
-            raise ModelMalformed(f"the embedding model's answer is longer than {_MOST_BYTES} bytes")
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):

@@ -15,8 +15,6 @@ from tributary.models.metering import Meter
 
 MOST_ANSWER_BYTES = 1024 * 1024
 """Of one answer; what is larger answers nothing that is asked here."""
-MOST_REPLY_BYTES = 4 * 1024 * 1024
-"""Of all that a provider sends about one answer."""
 _MOST_TOKENS = 1_000_000_000
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tributary.core.errors import ModelFailed, ModelMalformed, ModelRefused
 from tributary.core.ports import Prompt
 from tributary.models import aws
-from tributary.models.bounded import ATTEMPTS, within
+from tributary.models.bounded import ATTEMPTS, Lane
 from tributary.models.lazily import Lazily
 from tributary.models.llms.answers import each_once, note_usage, object_given, object_in, part, parts, written_out
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
@@ -60,6 +60,7 @@ class BedrockModel:
         self._version = named("bedrock", model)
         self._model = model
         self._bounds = Bounds(max_output_tokens=max_output_tokens, timeout_s=timeout_s, attempts=attempts)
+        self._lane = Lane()
         self._client = Lazily(lambda: _strictly(aws.runtime_client(region=region, url=url, timeout_s=timeout_s)))
         self._asking: Asking[Mapping[str, object]] = Asking(
             version=self._version,
@@ -89,7 +90,7 @@ class BedrockModel:
             except Exception as error:
                 raise self._meaning(error, prompt, shape) from None
 
-        return within(remaining_s, call)
+        return self._lane.within(remaining_s, call)
 
     def _request(self, prompt: Prompt, shape: Shape) -> dict[str, Any]:
         limits: dict[str, object] = {"maxTokens": self._bounds.max_output_tokens}

@@ -14,8 +14,8 @@ from pathlib import Path
 from tributary.core.clock import utc_now
 from tributary.core.errors import BadSetting, ModelFailed, ModelMalformed, ModelRefused, ModelThrottled, ModelUnreachable
 from tributary.core.ports import Prompt
-from tributary.models.bounded import ATTEMPTS
-from tributary.models.llms.answers import MOST_REPLY_BYTES, each_once, note_usage, object_given, object_in, part
+from tributary.models.bounded import ATTEMPTS, MOST_REPLY_BYTES
+from tributary.models.llms.answers import each_once, note_usage, object_given, object_in, part
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, named
 from tributary.models.llms.running import Ran, run
 from tributary.models.metering import Meter
@@ -32,6 +32,7 @@ _OF_CLOUDS = {
     "CLAUDE_CODE_USE_VERTEX": re.compile(r"CLOUD_ML_REGION|GOOGLE_APPLICATION_CREDENTIALS|VERTEX_[A-Z0-9_]+"),
 }
 """And the credentials of a cloud, where it is set up to reach its models there."""
+_ON = frozenset({"1", "true", "yes", "on"})
 
 _MOST_TURNS = 4
 """The answer comes through a tool, whose reply is one more turn; the rest lets it correct a form that did not fit."""
@@ -139,8 +140,13 @@ def executable(command: Path | str, environment: Mapping[str, str]) -> str:
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
     """Returns what the program may see of the environment."""
-    forms = [_PASSED_ON, *(form for switch, form in _OF_CLOUDS.items() if environment.get(switch))]
+    forms = [_PASSED_ON, *(form for switch, form in _OF_CLOUDS.items() if _is_on(environment.get(switch, "")))]
     return {name: value for name, value in environment.items() if any(form.fullmatch(name) for form in forms)}
+
+
+def _is_on(switch: str) -> bool:
+    """Tells whether the program takes this value of a switch for on."""
+    return switch.strip().lower() in _ON
 
 
 def _read(_prompt: Prompt, _shape: Shape, ran: Ran, meter: Meter) -> Mapping[str, object]:

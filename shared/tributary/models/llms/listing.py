@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tributary.core.errors import ModelFailed, ModelMalformed
 from tributary.models import aws
-from tributary.models.bounded import within
+from tributary.models.bounded import Lane
 from tributary.models.llms import openai as compatible
 from tributary.models.llms.answers import parts
 from tributary.models.llms.claude import executable, passed_on
@@ -54,8 +54,9 @@ def bedrock_models(*, region: str, url: str | None, control_url: str | None = No
     """
     runtime = aws.runtime_client(region=region, url=url, timeout_s=timeout_s)
     control = aws.control_client(region=region, url=control_url, timeout_s=timeout_s)
+    lane = Lane()
     try:
-        found = within(timeout_s, lambda: [*_foundation(control), *_profiles(control)])
+        found = lane.within(timeout_s, lambda: [*_foundation(control), *_profiles(control)])
     except ModelFailed:
         raise
     except Exception as error:
@@ -64,7 +65,7 @@ def bedrock_models(*, region: str, url: str | None, control_url: str | None = No
     def tried(one: ListedModel) -> ListedModel:
         if one.state != INVOCABLE:
             return one
-        return ListedModel(model=one.model, kind=one.kind, state=_state(runtime, one.model, timeout_s))
+        return ListedModel(model=one.model, kind=one.kind, state=_state(lane, runtime, one.model, timeout_s))
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(tried, found))
@@ -74,7 +75,9 @@ def openai_models(*, url: str | None, api_key: str | None, timeout_s: float) -> 
     """Returns what the provider lists, sorted; it lists what it has, which the key may not always use. Raises ModelFailed."""
     place = (url or compatible.OPENAI_URL).rstrip("/")
     client = compatible.client(url=place, key=compatible.key_for(place, api_key), timeout_s=timeout_s)
-    content = compatible.fetched(lambda: client.models.with_streaming_response.list(timeout=timeout_s), timeout_s=timeout_s)
+    content = compatible.fetched(
+        lambda: client.models.with_streaming_response.list(timeout=timeout_s), lane=Lane(), timeout_s=timeout_s
+    )
     try:
         document = json.loads(content)
     except (ValueError, RecursionError):
@@ -121,7 +124,7 @@ def _profiles(control: BedrockClient) -> Iterator[ListedModel]:
         page = control.list_inference_profiles(maxResults=_PROFILES_A_PAGE, nextToken=following)
 
 
-def _state(runtime: BedrockRuntimeClient, model: str, timeout_s: float) -> str:
+def _state(lane: Lane, runtime: BedrockRuntimeClient, model: str, timeout_s: float) -> str:
     def call() -> str:
         try:
             runtime.converse(
@@ -134,6 +137,6 @@ def _state(runtime: BedrockRuntimeClient, model: str, timeout_s: float) -> str:
         return INVOCABLE
 
     try:
-        return within(timeout_s, call)
+        return lane.within(timeout_s, call)
     except ModelFailed as error:
         return type(error).__name__

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -23,11 +23,12 @@ from tributary.core.errors import (
     ModelUnreachable,
 )
 from tributary.core.ports import Prompt
-from tributary.models.bounded import ATTEMPTS, within
+from tributary.models.bounded import ATTEMPTS, Lane
 from tributary.models.lazily import Lazily
-from tributary.models.llms.answers import MOST_REPLY_BYTES, note_usage, object_in, part, parts, written_out
+from tributary.models.llms.answers import note_usage, object_in, part, parts, written_out
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
 from tributary.models.llms.refusals import says, unsupported
+from tributary.models.loopback import is_here
 from tributary.models.metering import Meter
 from tributary.models.prices import Prices
 from tributary.models.resets import wait_s
@@ -61,6 +62,10 @@ _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 _SAYS_WHY = _NO_CREDIT | _FILTERED | _TOO_LONG | {"model_not_found", "invalid_api_key"}
 """Codes that leave nothing to be read out of words."""
 
+_REDIRECTED = (
+    "the provider redirects to another address (HTTP {status}), where nothing is sent: set TRIBUTARY_OPENAI_URL, or the role's"
+    " own _URL, to where {model} is"
+)
 _REMEDIES = {
     401: "the provider does not accept the API key (HTTP 401): it is wrong, expired or revoked",
     403: "the provider denies access to {model} (HTTP 403): see what the key may use",
@@ -104,6 +109,7 @@ class OpenAiModel:
         self._url = (url or OPENAI_URL).rstrip("/")
         self._bounds = Bounds(max_output_tokens=max_output_tokens, timeout_s=timeout_s, attempts=attempts)
         key = key_for(self._url, api_key)
+        self._lane = Lane()
         self._client = Lazily(lambda: client(url=self._url, key=key, timeout_s=timeout_s))
         self._asking: Asking[bytes] = Asking(
             version=self._version,
@@ -128,6 +134,7 @@ class OpenAiModel:
         request = self._request(prompt, shape)
         return fetched(
             lambda: asked.chat.completions.with_streaming_response.create(**request, timeout=remaining_s),
+            lane=self._lane,
             timeout_s=remaining_s,
             refused=lambda refusal: self._refused(refusal, prompt, shape),
         )
@@ -198,15 +205,6 @@ def key_for(url: str, api_key: str | None) -> str:
     )
 
 
-def is_here(url: str) -> bool:
-    """Tells whether an address is one of this computer; raises BadSetting for one that is malformed."""
-    host = _host(url)
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
     """Makes a client that tries once; safe to share between threads. Raises BadSetting."""
     try:
@@ -214,7 +212,11 @@ def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
     except ModuleNotFoundError:
         raise BadSetting(_MISSING) from None
     try:
-        made = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s)
+        from tributary.models.http_wire import http_client
+
+        wire = http_client(url, timeout_s=timeout_s)
+        made = openai.OpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout_s, http_client=wire)
+        weakref.finalize(made, wire.close)
     except Exception as error:
         raise BadSetting(f"no client can be made for the model's URL and key ({type(error).__name__})") from None
     if not _is_openais(url):  # whom the organisation and project of the environment are no business of
@@ -225,6 +227,7 @@ def client(*, url: str, key: str, timeout_s: float) -> openai.OpenAI:
 def fetched(
     open_response: Callable[[], AbstractContextManager[APIResponse[Any]]],
     *,
+    lane: Lane,
     timeout_s: float,
     refused: Callable[[Refusal], ModelFailed] | None = None,
 ) -> bytes:
@@ -232,27 +235,27 @@ def fetched(
 
     `refused` says what a refusal of the provider means, where that is not the same for all requests.
     """
-    until = time.monotonic() + timeout_s
 
     def call() -> bytes:
         try:
             with open_response() as response:
-                return _body(response.iter_bytes(), until)
+                return response.read()
         except ModelFailed:
             raise
         except Exception as error:
             raise _meaning(error, refused or _failure) from None
 
-    return within(timeout_s, call)
+    return lane.within(timeout_s, call)
 
 
 def _meaning(error: Exception, refused: Callable[[Refusal], ModelFailed]) -> ModelFailed:
+    import httpx2
     import openai
 
     kind = type(error).__name__
     if isinstance(error, openai.APIStatusError):
         return refused(_refusal(error.status_code, error.body, error.response.headers))
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
         return ModelTimedOut("the provider did not answer in time")
     if isinstance(error, openai.APIConnectionError) or type(error).__module__.partition(".")[0] in _TRANSPORTS:
         return ModelUnreachable(f"the provider cannot be reached, or hung up ({kind})")
@@ -271,9 +274,8 @@ def _failure(refusal: Refusal, model: str = "the model") -> ModelFailed:
         return ModelFailed(f"the question is longer than {model} takes")
     if status in (408, 409) or status >= 500:
         return ModelUnreachable(f"the provider is away (HTTP {status})")
-    return ModelFailed(
-        _REMEDIES.get(status, "the provider refuses the request (HTTP {status})").format(model=model, status=status)
-    )
+    other = _REDIRECTED if 300 <= status < 400 else "the provider refuses the request (HTTP {status})"
+    return ModelFailed(_REMEDIES.get(status, other).format(model=model, status=status))
 
 
 def _instead(refusal: Refusal, prompt: Prompt, shape: Shape) -> Shape | None:
@@ -309,18 +311,6 @@ def _refusal(status: int, body: object, headers: Mapping[str, str]) -> Refusal:
         message=str(error.get("message") or ""),
         headers={**told, **headers},
     )
-
-
-def _body(chunks: Iterator[bytes], until: float) -> bytes:
-    """Reads what comes, and ends a thread that nobody waits for any more: the client bounds each read, not their sum."""
-    content = bytearray()
-    for chunk in chunks:
-        content += chunk
-        if time.monotonic() > until:
-            raise ModelTimedOut("the provider did not answer in time")
-        if len(content) > MOST_REPLY_BYTES:
-            raise ModelMalformed(f"the provider's answer is larger than {MOST_REPLY_BYTES} bytes")
-    return bytes(content)
 
 
 def _document(reply: bytes) -> Mapping[str, object]:

@@ -1,4 +1,7 @@
-"""Runs a foreign program for one answer, bounded in time and output; nothing of it is left behind."""
+"""Runs a foreign program for one answer, bounded in time and output; its process group ends with it.
+
+A process that it starts and that leaves that group (`setsid`) is not known here, and lives on.
+"""
 
 from __future__ import annotations
 

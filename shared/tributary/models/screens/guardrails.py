@@ -12,7 +12,7 @@ from tributary.core.decision import ScreenFinding
 from tributary.core.errors import BadSetting, ModelMalformed
 from tributary.core.spending import Purpose
 from tributary.models import aws
-from tributary.models.bounded import ATTEMPTS, bounded, within
+from tributary.models.bounded import ATTEMPTS, Lane, bounded
 from tributary.models.lazily import Lazily
 from tributary.models.metering import metering
 from tributary.models.prices import Prices
@@ -71,6 +71,7 @@ class GuardrailsScreen:
         self._timeout_s = timeout_s
         self._attempts = attempts
         self._prices = prices or Prices.shipped()
+        self._lane = Lane()
         self._client = Lazily(lambda: aws.runtime_client(region=region, url=url, timeout_s=timeout_s))
 
     @property
@@ -107,7 +108,7 @@ class GuardrailsScreen:
 
         def attempt(remaining_s: float) -> set[str]:
             with metering(Purpose.SCREEN, self._version, self._prices):
-                return _reasons(within(remaining_s, apply))
+                return _reasons(self._lane.within(remaining_s, apply))
 
         return bounded(attempt, timeout_s=min(self._timeout_s, until - time.monotonic()), attempts=self._attempts)
 
