@@ -154,7 +154,7 @@ def test_a_database_that_is_lost_on_the_way_ends_the_run_with_what_was_done(data
                 connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false".encode())
                 connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
 
-        judge.before = lambda: lose() if judge.asked[-1] == ("two", "one") else None
+        judge.before = lambda: lose() if ("two", "one") in judge.asked else None
         report = tribal.memory.gardener.run(tribal.tribe_id)
         assert report.failed == "unavailable"
         assert {one.rule: one.failed for one in report.total if one.failed} == {Rule.REJUDGE: "unavailable"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -10,12 +11,17 @@ import psycopg
 import pytest
 
 from tests.doubles import BrokenJudge, RuledJudge, WordScreen, all_unrelated, same_text_same_else_conflict
+from tests.gardens import garden
+from tests.providers.thinking import Thinking, hazards
 from tests.tribes import SEEN, Tribal, open_tribal
 from tributary.core.agent import Principal, Role
 from tributary.core.decision import Outcome, VerdictKind
-from tributary.core.errors import Forbidden, IdempotencyConflict, InvalidRequest, NotFound, WrongStanding
+from tributary.core.errors import Forbidden, IdempotencyConflict, InvalidRequest, ModelTimedOut, NotFound, WrongStanding
+from tributary.core.garden import Rule
 from tributary.core.ids import new_id
 from tributary.core.lesson import Draft, Evidence, How, Source, Status
+from tributary.core.ports import Prompt
+from tributary.models.screens import AskedScreen, LayeredScreen, LocalScreen
 from tributary.service import settling
 
 HEADER = "The deploy API of payments needs the header X-Batch: true"
@@ -155,6 +161,23 @@ def test_past_its_deadline_a_lesson_is_kept_as_pending_and_not_believed(database
         late = tribal.memory.learn(tribal.curator, draft, deadline_s=0.05)
         assert late.outcome is Outcome.PENDING
         assert tribal.status_counts() == {"active": 1, "pending": 1}
+
+
+def test_what_a_deadline_leaves_no_time_to_screen_is_held_back_rather_than_kept_unscreened(database_url: str) -> None:
+    class InTime(Thinking):
+        def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
+            if timeout_s is not None and timeout_s < 1:
+                raise ModelTimedOut("no time was left for it")
+            return super().answer(prompt, timeout_s=timeout_s)
+
+    screen = LayeredScreen(local=LocalScreen(), model=AskedScreen(model=InTime(hazards())))
+    with open_tribal(database_url, screen=screen, judge=RuledJudge(all_unrelated)) as tribal:
+        draft = Draft(text=HEADER, situation="operating the service", source=SEEN)
+        late = tribal.memory.learn(tribal.agent("writer"), draft, deadline_s=0.001)
+        assert (late.outcome, late.reason) == (Outcome.QUARANTINED, "held back by the screen: screen_unavailable")
+        assert tribal.memory.lessons(tribal.agent("other"), status=Status.PENDING).lessons == ()
+        assert garden(tribal).rule(Rule.RESCREEN).kinds == {"released": 1}
+        assert tribal.status_counts() == {"active": 1}
 
 
 def test_an_expired_lesson_is_not_believed_and_makes_way_for_the_same_content(tribal: Tribal) -> None:

@@ -97,7 +97,8 @@ class Memory:
         `situation` says when the lesson applies, `source` how you know, as in `observed("run:88")`, and `receipts` by which
         recalls you came to it, as in `[hits.receipt]`: they are kept with the decision. The outcome may be
         `disputed`, `quarantined` or, past `deadline_s` or at once without `wait`, `pending`: then it is kept, but not believed
-        yet. A key is made for each call, so that a lost reply is no second lesson; give your own to be safe across restarts too.
+        yet. Where `deadline_s` is too short for a model to screen it, it is `quarantined` until it was screened. A key is made
+        for each call, so that a lost reply is no second lesson; give your own to be safe across restarts too.
         """
         call = calls.learn(
             text,

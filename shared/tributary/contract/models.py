@@ -45,7 +45,13 @@ class Reply(BaseModel):
 
 
 Deadline = Annotated[
-    float, Field(gt=0, le=limits.TIMEOUT_S, allow_inf_nan=False, description="Seconds after which it is kept as pending.")
+    float,
+    Field(
+        gt=0,
+        le=limits.TIMEOUT_S,
+        allow_inf_nan=False,
+        description="Seconds after which it is kept as pending; or as quarantined, when no model could screen it by then.",
+    ),
 ]
 
 

@@ -33,8 +33,7 @@ class NoAnswer(StrEnum):
     @classmethod
     def of(cls, error: BaseException) -> NoAnswer:
         """Returns the cause that a failure of a judge is recorded by."""
-        kinds = {ModelTimedOut: cls.TIMED_OUT, ModelRefused: cls.REFUSED, ModelMalformed: cls.MALFORMED}
-        return next((cause for kind, cause in kinds.items() if isinstance(error, kind)), cls.UNAVAILABLE)
+        return cls(f"judge_{_failure(error)}")
 
     @property
     def replied(self) -> bool:
@@ -87,8 +86,35 @@ class Verdict:
         return self.no_answer is None
 
 
-SCREEN_UNAVAILABLE = "screen_unavailable"
+class Unscreened(StrEnum):
+    """Why a screen said nothing about a lesson.
+
+    A lesson is held back as `screen_unavailable` whichever it was, and the gardener has it screened again; for one of the others
+    when the gardener gave up on that. The schema holds `screen_unavailable` too.
+    """
+
+    UNAVAILABLE = "screen_unavailable"
+    TIMED_OUT = "screen_timed_out"
+    REFUSED = "screen_refused"
+    MALFORMED = "screen_malformed"
+
+    @classmethod
+    def of(cls, error: BaseException) -> Unscreened:
+        return cls(f"screen_{_failure(error)}")
+
+    @property
+    def replied(self) -> bool:
+        """Tells whether the model did reply, if with nothing of use."""
+        return self in (Unscreened.REFUSED, Unscreened.MALFORMED)
+
+
+SCREEN_UNAVAILABLE = Unscreened.UNAVAILABLE.value
 """The reason of a lesson that is held back because no screen could say anything; the gardener has it screened again."""
+
+
+def _failure(error: BaseException) -> str:
+    kinds = {ModelTimedOut: "timed_out", ModelRefused: "refused", ModelMalformed: "malformed"}
+    return next((failure for kind, failure in kinds.items() if isinstance(error, kind)), "unavailable")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +123,8 @@ class ScreenFinding:
 
     screen: str
     reasons: tuple[str, ...] = ()
+    unscreened: Unscreened | None = None
+    """Why the screen said nothing, where it did not: then the reason is no finding. Not kept."""
 
     @property
     def quarantined(self) -> bool:

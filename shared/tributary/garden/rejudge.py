@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -17,14 +18,13 @@ from tributary.core.outcome import Candidate, Judged
 from tributary.core.policy import Policy
 from tributary.core.spending import account
 from tributary.garden.second_answer import SecondAnswer, second_answer
+from tributary.garden.tries import Place, takes_turn, too_often
 from tributary.garden.visit import Tally, Visit
 from tributary.learn import Bench, Deadline, draft_of
 from tributary.spaces import MISSES
 from tributary.store import rows, statement
 
 CHANGED = "changed_meanwhile"
-USELESS_REPLIES = 5
-"""How often a judge may refuse, or answer what nobody can use, before its pairs are left to the curators: each try costs."""
 PUT_OFF = "asked again: it waits for the strong judge until there is budget"
 
 
@@ -47,11 +47,12 @@ class _Open:
 
 
 def rejudge(visit: Visit, tally: Tally) -> None:
-    """Asks about the open pairs of one decision after the other. A judge that is away changes nothing, however often it is.
+    """Asks about the open pairs of one decision after the other, those first that were asked about longest ago.
 
-    While the budget of the day is spent, the pairs that wait for it are not even read.
+    A judge that is away changes nothing, however often it is. One that gives nothing of use, or nothing in time, is not asked for
+    ever. While the budget of the day is spent, the pairs that wait for it are not even read.
     """
-    after: UUID | None = None
+    place = Place()
     waiting = visit.survey.unjudged
     missed = 0
     while waiting > 0:
@@ -59,17 +60,15 @@ def rejudge(visit: Visit, tally: Tally) -> None:
             tally.leave(waiting, NoAnswer.UNAVAILABLE if missed >= MISSES else None)
             return
         spend = account().may_spend()
-        row = visit.tools.database.value(
-            statement("garden", "unjudged"), {"tribe_id": visit.tribe_id, "after": after, "spend": spend}
-        )
+        row = visit.tools.database.value(statement("garden", "unjudged"), {**place.parameters(visit), "spend": spend})
         if row is None:
             if not spend:
                 tally.leave(waiting, NoAnswer.BUDGET_SPENT)
             return
+        place = Place.of(rows.document(row))
         left_open = _read(visit, rows.document(row))
         missed = missed + 1 if _asked(visit, tally, left_open) is False else 0
         account().decided(None)  # what led to no decision is none of the next one's
-        after = left_open.decision_id
         waiting -= 1
 
 
@@ -93,13 +92,15 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
     if lapsed(left_open.lesson, at=visit.now):
         return None  # time ends it, in this very run
     asked = {one.lesson.lesson_id: one for one in left_open.candidates if not lapsed(one.lesson, at=visit.now)}
+    if asked and not takes_turn(visit, left_open.decision_id):
+        return None
     bench = Bench(
         visit.tools.learner.decider.judge,
         draft_of(left_open.lesson),
         lesson_id=left_open.lesson.lesson_id,
         content_hash=left_open.lesson.content_hash,
     )
-    judged = bench.judge_all(asked, Deadline.after(visit.budget.remaining_s())) or ()
+    judged = _judged(visit, bench, asked)
     answered = [one for one in judged if one.verdict.answered]
     put_off = [one for one in judged if one.verdict.no_answer is NoAnswer.BUDGET_SPENT]
     news = [one for one in put_off if left_open.causes.get(str(one.candidate.lesson.lesson_id)) != NoAnswer.BUDGET_SPENT]
@@ -125,15 +126,28 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
     return True if answered else None
 
 
+def _judged(visit: Visit, bench: Bench, asked: Mapping[UUID, Candidate]) -> list[Judged]:
+    """Returns what the judge says of the pairs, in their order; of none when the run's time was over before it had said all.
+
+    It is asked in any order: pairs that it is never there for must not keep the others of their lesson from being asked about.
+    """
+    in_turn = dict(random.sample(list(asked.items()), len(asked)))
+    judged = bench.judge_all(in_turn, Deadline.after(visit.budget.remaining_s())) or ()
+    places = {key: place for place, key in enumerate(asked)}
+    return sorted(judged, key=lambda one: places[one.candidate.lesson.lesson_id])
+
+
 def _unanswered(visit: Visit, tally: Tally, left_open: _Open, judged: Sequence[Judged]) -> bool | None:
-    """Leaves the decision open, or to the curators after too many replies of no use; tells what `_asked` does."""
+    """Leaves the decision open, or to the curators after too many tries in vain; tells what `_asked` does."""
     causes = [cause for one in judged if (cause := one.verdict.no_answer)]
     if NoAnswer.BUDGET_SPENT in causes:  # what waits for a budget is not given up for what another pair's judge replied
         tally.leave(1, NoAnswer.BUDGET_SPENT)
         return None
     replied = any(cause.replied for cause in causes)
-    parameters = {"tribe_id": visit.tribe_id, "decision_id": left_open.decision_id, "most": USELESS_REPLIES}
-    if replied and not visit.dry_run and visit.tools.database.value(statement("garden", "useless"), parameters) is False:
+    in_vain = replied or NoAnswer.TIMED_OUT in causes
+    # nor are pairs given up that were not even asked about, for want of budget
+    every = left_open.pairs == len(left_open.candidates)
+    if in_vain and too_often(visit, left_open.decision_id, late=not replied, close=every) and every:
         tally.did("given_up")
     else:
         tally.leave(1, min(causes, default=NoAnswer.UNAVAILABLE))

@@ -68,6 +68,8 @@ class Building:
 class Survey:
     """What there was to do in a tribe at a tick. Counts of lessons, but for `outgrown` and `prunable`."""
 
+    at: str
+    """The database's instant, as it is written there."""
     tick: int
     policy: Policy
     active: int
@@ -177,6 +179,7 @@ def survey(tools: Tools, tribe_id: UUID, now: datetime) -> Survey:
     row = rows.document(tools.database.value(statement("garden", "survey"), parameters))
     check_level(row["oldest_code"])
     return Survey(
+        at=row["at"],
         tick=row["tick"],
         policy=Policy.from_document(row["policy_version"], row["policy"]),
         active=row["active"],

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import Rejection
-from tributary.core.decision import SCREEN_UNAVAILABLE, Outcome, ScreenFinding, VerdictKind
+from tributary.core.decision import SCREEN_UNAVAILABLE, Outcome, ScreenFinding, Unscreened, VerdictKind
 from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Draft
@@ -106,7 +106,7 @@ class Decider:
         except Exception as error:
             level = log.WARNING if isinstance(error, ModelFailed) else log.ERROR
             log.event(Event.SCREEN_UNAVAILABLE, level=level, error=error, screen=self.screen.version)
-            return ScreenFinding(screen=self.screen.version, reasons=(SCREEN_UNAVAILABLE,))
+            return ScreenFinding(screen=self.screen.version, reasons=(SCREEN_UNAVAILABLE,), unscreened=Unscreened.of(error))
 
     def decide(self, proposal: Proposal, deadline: Deadline) -> rows.Document:
         """Judges, plans and commits until nothing relevant was committed in between; returns the reply's document.

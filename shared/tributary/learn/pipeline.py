@@ -58,8 +58,10 @@ class Learner:
         """Learns `draft` as `principal` and tells what became of it.
 
         The same key with the same draft gives the first reply again. Past the deadline, or at once without `wait`, the lesson is
-        kept as pending. Raises InvalidRequest, Forbidden, IdempotencyConflict, RateLimited, WrongStanding (a curator erased the
-        very same words), ModelFailed (the embedder), Overloaded and Unavailable; in each of these nothing was written.
+        kept as pending. Nothing is kept as pending unscreened: where the deadline leaves a model that screens no time, the lesson
+        is held back, as `screen_unavailable`, until the gardener has had it screened. Raises InvalidRequest, Forbidden,
+        IdempotencyConflict, RateLimited, WrongStanding (a curator erased the very same words), ModelFailed (the embedder),
+        Overloaded and Unavailable; in each of these nothing was written.
         """
         deadline = Deadline.after(deadline_s)
         with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
@@ -78,7 +80,7 @@ class Learner:
         """Learns up to BATCH_LESSONS lessons in their order, each as `learn` does; one that fails does not sink the others.
 
         Lesson n has the key '<key>#<n>', so a repeated batch gives each its first reply. They share the deadline: those that it
-        leaves no time for are kept as pending.
+        leaves no time for are kept as pending, or held back when they could not be screened in it.
         """
         principal.require(Role.WRITER)
         if not 1 <= len(drafts) <= BATCH_LESSONS:

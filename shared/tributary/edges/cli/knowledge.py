@@ -33,7 +33,10 @@ EvidenceItems = Annotated[
     typer.Option(metavar="TYPE=REF", help="What supports it, such as log=s3://...; may be given more than once."),
 ]
 Confidence = Annotated[float, typer.Option(metavar="NUMBER", help="How sure you are, from 0 to 1.")]
-DeadlineS = Annotated[float | None, typer.Option(metavar="SECONDS", help="After this it is kept as pending and settled later.")]
+DeadlineS = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="After this it is kept as pending (if it was screened by then) and settled later."),
+]
 
 
 class CauseName(StrEnum):

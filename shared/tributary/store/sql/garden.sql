@@ -8,16 +8,20 @@ SELECT tributary.garden_survey_v1(
     %(tribe_id)s, %(exact_limit)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s)
 
 -- name: unscreened
--- Lessons that are held back for want of a screen, oldest first.
-SELECT tributary.garden_unscreened_v1(%(tribe_id)s, %(after)s, %(limit)s)
+-- Lessons that are held back for want of a screen, those first that were tried longest ago.
+SELECT tributary.garden_unscreened_v1(%(tribe_id)s, %(before)s, %(after_tried)s, %(after)s, %(limit)s)
 
 -- name: unjudged
 -- The next decision that a judge left open, with the pairs to ask about.
-SELECT tributary.garden_unjudged_v1(%(tribe_id)s, %(after)s, %(spend)s)
+SELECT tributary.garden_unjudged_v1(%(tribe_id)s, %(before)s, %(after_tried)s, %(after)s, %(spend)s)
+
+-- name: try
+-- Takes a decision's turn to be asked about again.
+SELECT tributary.garden_try_v1(%(tribe_id)s, %(decision_id)s, %(before)s)
 
 -- name: useless
--- Counts that the judge replied with nothing of use about a decision's pairs; tells whether it is asked again.
-SELECT tributary.garden_useless_v1(%(tribe_id)s, %(decision_id)s, %(most)s)
+-- Counts that a model gave nothing of use about a decision, or nothing in time; tells whether that was so often enough.
+SELECT tributary.garden_useless_v1(%(tribe_id)s, %(decision_id)s, %(late)s, %(most)s, %(close)s)
 
 -- name: rejudge
 -- Applies what a judge answered in the end, under the gate.

@@ -311,14 +311,16 @@ CREATE TABLE tributary.decision (
     outcome      text NOT NULL,
     reason       text NOT NULL,
     unjudged     boolean NOT NULL DEFAULT false, -- a model was missing: the gardener asks again
-    useless      integer NOT NULL DEFAULT 0,     -- how often the judge was asked again, and replied with nothing of use
+    tried_at     timestamptz,                    -- when the gardener last began to ask again; NULL for never
+    useless      integer NOT NULL DEFAULT 0,     -- how often the model was asked again, and replied with nothing of use
+    timed_out    integer NOT NULL DEFAULT 0,     -- how often it was asked again, and did not reply in time
     receipts     jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(receipts) = 'array'), -- that its writer cited: ids and ticks, no text
     PRIMARY KEY (tribe_id, decision_id),
     FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson
 );
 CREATE INDEX decision_newest ON tributary.decision (tribe_id, tick DESC, decision_id);
 CREATE INDEX decision_lesson ON tributary.decision (tribe_id, lesson_id);
-CREATE INDEX decision_unjudged ON tributary.decision (tribe_id, decision_id) WHERE unjudged;
+CREATE INDEX decision_unjudged ON tributary.decision (tribe_id, coalesce(tried_at, '-infinity'), decision_id) WHERE unjudged;
 
 CREATE TABLE tributary.idempotency (
     tribe_id        uuid NOT NULL,

@@ -21,7 +21,7 @@ CREATE FUNCTION tributary.garden_survey_v1(
     p_calls_before timestamptz)
 RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
-        'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
+        'at', statement_timestamp(), 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
         'oldest_code', (SELECT oldest_code FROM schema_requirement),
         'active', coalesce(n.active, 0), 'pending', coalesce(n.pending, 0),
         'unscreened', (
@@ -70,17 +70,24 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
     FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent
 $$;
 
--- Quarantined lessons that are held back for want of a screen alone, oldest first, each with its author's role as it was admitted
--- with: [{lesson, role, decision_id}]. A page begins after decision p_after.
-CREATE FUNCTION tributary.garden_unscreened_v1(p_tribe uuid, p_after uuid, p_limit integer) RETURNS json
+-- What a missing model left is asked about again in a fair order: what was tried longest ago goes first, and what was never tried before
+-- all, so that nothing that fails for ever keeps anything else waiting. A run begins at p_before, takes each decision once, and goes on
+-- after (p_after_tried, p_after).
+
+-- Quarantined lessons that are held back for want of a screen alone, each with its author's role as it was admitted with:
+-- [{lesson, role, decision_id, tried_at}].
+CREATE FUNCTION tributary.garden_unscreened_v1(
+    p_tribe uuid, p_before timestamptz, p_after_tried timestamptz, p_after uuid, p_limit integer) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT coalesce(json_agg(json_build_object(
         'lesson', lesson_document_v1(p_tribe, h.lesson_id), 'role', garden_role_v1(p_tribe, h.agent_id),
-        'decision_id', h.decision_id) ORDER BY h.decision_id), '[]')
-    FROM (SELECT l.lesson_id, l.agent_id, d.decision_id FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
+        'decision_id', h.decision_id, 'tried_at', h.tried_at) ORDER BY h.tried_at, h.decision_id), '[]')
+    FROM (SELECT l.lesson_id, l.agent_id, d.decision_id, coalesce(d.tried_at, '-infinity') AS tried_at
+          FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
           WHERE d.tribe_id = p_tribe AND d.unjudged AND l.status = 'quarantined'
-            AND d.screening -> 'reasons' = '["screen_unavailable"]' AND (p_after IS NULL OR d.decision_id > p_after)
-          ORDER BY d.decision_id LIMIT p_limit) h
+            AND d.screening -> 'reasons' = '["screen_unavailable"]' AND coalesce(d.tried_at, '-infinity') < p_before
+            AND (coalesce(d.tried_at, '-infinity'), d.decision_id) > (p_after_tried, p_after)
+          ORDER BY coalesce(d.tried_at, '-infinity'), d.decision_id LIMIT p_limit) h
 $$;
 
 -- The open `unsure` challenge between two lessons, whichever of them made it.
@@ -121,13 +128,14 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
     ORDER BY d.tick DESC, d.at DESC, d.decision_id DESC LIMIT 1
 $$;
 
--- The first unjudged decision after p_after whose lesson is believed, with the lesson, the pairs to ask about, why there is no answer
+-- The next unjudged decision whose lesson is believed, with the lesson, the pairs to ask about, why there is no answer
 -- yet, and what is open between them: {other: cause}, {other: dispute_id}. `pairs` counts those that are left out as well: without
 -- p_spend the ones that wait for the strong judge, who is not asked while the budget of the day is spent. NULL when there is none.
-CREATE FUNCTION tributary.garden_unjudged_v1(p_tribe uuid, p_after uuid, p_spend boolean) RETURNS json
+CREATE FUNCTION tributary.garden_unjudged_v1(
+    p_tribe uuid, p_before timestamptz, p_after_tried timestamptz, p_after uuid, p_spend boolean) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
-        'decision_id', f.decision_id, 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
+        'decision_id', f.decision_id, 'tried_at', f.tried_at, 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
         'role', garden_role_v1(p_tribe, f.agent_id), 'lesson', lesson_document_v1(p_tribe, f.lesson_id),
         'candidates', candidates_v1(p_tribe, f.others, f.agent_id, s.space_id, (
             SELECT v.embedding FROM lesson_vector v
@@ -137,27 +145,38 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_tem
                    FROM unnest(f.others) AS o(id)),
         'challenges', (SELECT coalesce(json_object_agg(o.id, challenge_between_v1(p_tribe, f.lesson_id, o.id)), '{}')
                        FROM unnest(f.others) AS o(id)))
-    FROM (SELECT d.decision_id, l.lesson_id, l.agent_id, a.pairs, b.others
+    FROM (SELECT d.decision_id, coalesce(d.tried_at, '-infinity') AS tried_at, l.lesson_id, l.agent_id, a.pairs, b.others
           FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
           CROSS JOIN LATERAL (SELECT garden_pairs_v1(p_tribe, d.decision_id) AS pairs) a
           CROSS JOIN LATERAL (
               SELECT CASE WHEN p_spend THEN a.pairs ELSE ARRAY(
                   SELECT o.id FROM unnest(a.pairs) AS o(id)
                   WHERE garden_cause_v1(p_tribe, l.lesson_id, o.id) IS DISTINCT FROM 'budget_spent') END AS others) b
-          WHERE d.tribe_id = p_tribe AND d.unjudged AND l.believed AND (p_after IS NULL OR d.decision_id > p_after)
+          WHERE d.tribe_id = p_tribe AND d.unjudged AND l.believed AND coalesce(d.tried_at, '-infinity') < p_before
+            AND (coalesce(d.tried_at, '-infinity'), d.decision_id) > (p_after_tried, p_after)
             AND (cardinality(b.others) > 0 OR cardinality(a.pairs) = 0)
-          ORDER BY d.decision_id LIMIT 1) f
+          ORDER BY coalesce(d.tried_at, '-infinity'), d.decision_id LIMIT 1) f
     JOIN tribe t ON t.tribe_id = p_tribe
     LEFT JOIN tribe_space s ON s.tribe_id = p_tribe AND s.state = 'serving'
 $$;
 
--- Counts that the judge was asked again about a decision's pairs and replied with nothing of use. After p_most times it is left to the
--- curators, whose list the challenge stays in. Returns whether it will be asked again. It changes no belief, so it needs no gate.
-CREATE FUNCTION tributary.garden_useless_v1(p_tribe uuid, p_decision uuid, p_most integer) RETURNS boolean
+-- Takes a decision's turn: it is asked about again now, and goes behind all others. Returns true; NULL when another gardener took it since
+-- p_before, or nothing is to be asked any more. It changes no belief, so it needs no gate, and nor does what counts the tries.
+CREATE FUNCTION tributary.garden_try_v1(p_tribe uuid, p_decision uuid, p_before timestamptz) RETURNS boolean
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
-    UPDATE decision SET useless = useless + 1, unjudged = useless + 1 < p_most
+    UPDATE decision SET tried_at = clock_timestamp()
+    WHERE tribe_id = p_tribe AND decision_id = p_decision AND unjudged AND coalesce(tried_at, '-infinity') < p_before
+    RETURNING true
+$$;
+
+-- Counts that a model was asked again about a decision and replied with nothing of use, or (p_late) not in time. Returns whether it was so
+-- p_most times: with p_close it is left to the curators then. NULL when nothing is to be asked any more.
+CREATE FUNCTION tributary.garden_useless_v1(p_tribe uuid, p_decision uuid, p_late boolean, p_most integer, p_close boolean) RETURNS boolean
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+    UPDATE decision SET useless = useless + (NOT p_late)::integer, timed_out = timed_out + p_late::integer,
+                        unjudged = NOT p_close OR CASE WHEN p_late THEN timed_out ELSE useless END + 1 < p_most
     WHERE tribe_id = p_tribe AND decision_id = p_decision AND unjudged
-    RETURNING unjudged
+    RETURNING CASE WHEN p_late THEN timed_out ELSE useless END >= p_most
 $$;
 
 -- Applies what the judge answered in the end about pairs that it had left open.
