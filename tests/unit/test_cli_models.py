@@ -61,5 +61,7 @@ def test_the_json_says_all_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_without_any_language_model_nothing_is_wrong(tmp_path: Path, form: list[str]) -> None:
-    assert run(around(tmp_path), "models", *form).exit_code == 0
+def test_without_any_model_over_a_wire_nothing_is_wrong(tmp_path: Path, form: list[str]) -> None:
+    result = run(around(tmp_path), "models", *form)
+    assert result.exit_code == 0
+    assert ("No model over a wire is set up" in result.stdout) is (form == [])

@@ -297,6 +297,17 @@ def test_a_server_elsewhere_needs_a_key(url: str) -> None:
         made(url, key=None)
 
 
+@pytest.mark.parametrize("key", ["kéy", "k\nx", "k x", " "])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(server: ProviderServer, key: str) -> None:
+    with pytest.raises(BadSetting, match="printable ASCII without white space") as caught:
+        made(server.url, key=key)
+    assert key == " " or key not in caught.value.detail
+
+
+def test_over_plain_http_a_server_elsewhere_is_asked_without_a_key() -> None:
+    assert made("http://10.0.0.7:11434", key=None).version == f"openai:{MODEL}"
+
+
 def test_without_the_library_the_extra_is_named_and_nothing_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     book = Book()

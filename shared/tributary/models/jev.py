@@ -21,6 +21,7 @@ from tributary.core.errors import (
 from tributary.core.spending import Purpose
 from tributary.models.bounded import Lane, bounded
 from tributary.models.installed import need
+from tributary.models.keys import KEY_RULE, is_sendable
 from tributary.models.metering import metering
 from tributary.models.prices import Prices
 
@@ -58,8 +59,8 @@ class Jev:
     def __init__(
         self, *, api_key: str, url: str | None, model: str, timeout_s: float, attempts: int, prices: Prices, purpose: Purpose
     ) -> None:
-        if not api_key or any(not "!" <= one <= "~" for one in api_key):
-            raise BadSetting("the API key of Jev must be printable ASCII without white space")
+        if not is_sendable(api_key):
+            raise BadSetting(f"the API key of Jev {KEY_RULE}")
         if not is_pinned(model):
             raise BadSetting(f"Jev's model must be pinned, such as jev-1.13.0 (it is '{model}')")
         need("typesafe_sdk", library="typesafe-sdk", extra="jev", by="Jev")

@@ -12,10 +12,10 @@ from tributary.core.errors import BadSetting
 from tributary.core.ports import LanguageModel
 from tributary.core.spending import Purpose
 from tributary.models.jev import DEFAULT_URL as TYPESAFE_URL
+from tributary.models.keys import KEY_RULE, is_sendable
 from tributary.models.llms.openai import OPENAI_URL
 from tributary.models.loopback import is_here
 from tributary.models.prices import Prices
-from tributary.service.model_settings import KEY_RULE, is_sendable
 from tributary.service.settings import PREFIX, Settings, variable_of
 
 REGION = r"[a-z]{2}(-[a-z]+)+-[0-9]{1,2}"
@@ -113,17 +113,16 @@ def check_place(settings: Settings, role: Role) -> None:
     provider: str = getattr(settings, role)
     url, key = place(settings, role)
     its_own = getattr(settings, f"{role}_url") is not None
-    where = role.variable if its_own else f"{PREFIX}{provider.upper()}"
+    setting = role.variable if its_own else f"{PREFIX}{provider.upper()}"
     elsewhere = url is not None and not is_here(url)
-    in_plain = elsewhere and url is not None and url.startswith("http://")
-    if key is None and provider == "jev":
-        alone = f"; {variable_of('jev_own_key')} goes to TypeSafe's own address only" if url else ""
-        raise BadSetting(f"{where}_API_KEY: is needed by {role.variable}=jev{alone}")
-    if key is None and (url is None or (elsewhere and not in_plain)):
-        unless = f"; {variable_of('openai_own_key')} goes to OpenAI's own address only" if url else ", unless a URL names another"
-        raise BadSetting(f"{where}_API_KEY: is needed by {role.variable}=openai{unless}")
+    in_plain = elsewhere and str(url).startswith("http://")
+    needed = provider == "jev" or url is None or (elsewhere and not in_plain)
+    if key is None and needed:
+        others = f"{PREFIX}{provider.upper()}_API_KEY" if its_own else variable_of(f"{provider}_own_key")
+        why = f"; {others} is not sent to this address" if url else ""
+        raise BadSetting(f"{setting}_API_KEY: is needed by {role.variable}={provider}{why}")
     if key is not None and in_plain:
-        raise BadSetting(f"{where}_URL: is plain http:// and of another computer, so no key may go there; use https://")
+        raise BadSetting(f"{setting}_URL: is plain http:// and of another computer, so no key may go there; use https://")
 
 
 def prices(settings: Settings) -> Prices:

@@ -12,6 +12,8 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, Secre
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings
 
+from tributary.models.keys import KEY_RULE, is_sendable
+
 EmbedderName = Literal["minilm", "sentence-transformers", "bedrock", "hash"]
 StrongJudgeName = Literal["bedrock", "openai", "claude", "jev"]
 JudgeName = Literal["local", "bedrock", "openai", "claude", "jev"]
@@ -62,14 +64,6 @@ def _sendable(value: SecretStr) -> SecretStr:
     if not is_sendable(value.get_secret_value()):
         raise PydanticCustomError("key", KEY_RULE)
     return value
-
-
-def is_sendable(key: str) -> bool:
-    """Tells whether a header can carry a key as it is."""
-    return bool(key) and all("!" <= one <= "~" for one in key)
-
-
-KEY_RULE = "must be printable ASCII without white space"
 
 
 def _expanded(value: object) -> object:

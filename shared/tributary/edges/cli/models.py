@@ -42,12 +42,8 @@ def models(context: typer.Context, as_json: AsJson = False) -> None:
 
 def _show(output: Output, seen: ModelsSeen) -> None:
     if not seen.roles:
-        output.lines(
-            [
-                "No model over a wire is set up: see TRIBUTARY_JUDGE, _STRONG_JUDGE, _SCREEN, _DISTILLER, _EMBEDDER and"
-                " _NEXT_EMBEDDER."
-            ]
-        )
+        settings = "TRIBUTARY_JUDGE, _STRONG_JUDGE, _SCREEN, _DISTILLER, _EMBEDDER and _NEXT_EMBEDDER"
+        output.lines([f"No model over a wire is set up: see {settings}."])
         return
     output.table(_ROLES, [_role(one) for one in seen.roles])
     rows = [row for one in seen.providers for row in _rows(one)]

@@ -24,6 +24,7 @@ from tributary.core.errors import (
 )
 from tributary.core.ports import Prompt
 from tributary.models.bounded import ATTEMPTS, Lane
+from tributary.models.keys import KEY_RULE, is_sendable
 from tributary.models.lazily import Lazily
 from tributary.models.llms.answers import note_usage, object_in, part, parts, written_out
 from tributary.models.llms.asking import MAX_OUTPUT_TOKENS, TIMEOUT_S, Asking, Bounds, Form, Shape, UnfitShape, named
@@ -194,8 +195,11 @@ class OpenAiModel:
 
 
 def key_for(url: str, api_key: str | None) -> str:
-    """Returns the key to send; raises BadSetting when none is given for a server elsewhere, unless a key has no place there."""
+    """Returns the key to send; raises BadSetting for one that no header can carry, and when none is given for a server elsewhere
+    over https."""
     if api_key:
+        if not is_sendable(api_key):
+            raise BadSetting(f"the API key of the model at '{_host(url)}' {KEY_RULE}")
         return api_key
     if is_here(url) or url.startswith("http://"):
         return _NO_KEY
