@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -12,7 +13,7 @@ Made = TypeVar("Made")
 
 
 class Lazily(Generic[Made]):
-    """Holds what `make` returns. When it raises, the next caller tries again."""
+    """Holds what `make` returns, and closes it when nobody needs it any more. When it raises, the next caller tries again."""
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make
@@ -31,5 +32,8 @@ class Lazily(Generic[Made]):
     def _once(self) -> Made:
         with self._lock:
             if self._made is None:
-                self._made = (self._make(),)
+                made = self._make()
+                if callable(close := getattr(made, "close", None)):
+                    weakref.finalize(self, close)  # else its connections would be left to the collector
+                self._made = (made,)
             return self._made[0]
