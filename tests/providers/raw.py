@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from tests.providers.server import wait_for
 
-HEAD = b"HTTP/1.1 %d X\r\ncontent-type: application/json\r\n%s\r\n"
-
 
 def head(status: int = 200, *lines: str) -> bytes:
-    return HEAD % (status, "".join(f"{line}\r\n" for line in lines).encode())
+    """Returns the head of a reply with JSON in it, and with these lines."""
+    return "\r\n".join((f"HTTP/1.1 {status} X", "content-type: application/json", *lines, "", "")).encode()
 
 
 class RawServer:
@@ -46,7 +47,7 @@ class RawServer:
             except OSError:
                 return
             self.connections += 1
-            self._run(lambda connection=connection: self._write(connection))
+            self._run(partial(self._write, connection))
 
     def _write(self, connection: socket.socket) -> None:
         with connection:
@@ -64,8 +65,8 @@ class RawServer:
                     connection.settimeout(self.every_s or 0.001)
             self.hung_up += 1
 
-    def _run(self, target: object) -> None:
-        thread = threading.Thread(target=target, daemon=True)  # type: ignore[arg-type]  # what it runs takes nothing
+    def _run(self, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, daemon=True)
         self._threads.append(thread)
         thread.start()
 

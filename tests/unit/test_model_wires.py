@@ -14,10 +14,11 @@ from tests.providers.server import ProviderServer, Reply, wait_for
 from tests.unit.test_language_models import PROMPT
 from tributary.core.errors import ModelFailed, ModelMalformed, ModelTimedOut
 from tributary.core.spending import Purpose
-from tributary.models.bounded import MOST_ABANDONED, MOST_REPLY_BYTES
+from tributary.models import aws
+from tributary.models.bounded import MOST_ABANDONED, MOST_REPLY_BYTES, Lane
 from tributary.models.embedders import BedrockEmbedder
 from tributary.models.jev import Jev
-from tributary.models.llms import BedrockModel, OpenAiModel
+from tributary.models.llms import BedrockModel, OpenAiModel, openai
 from tributary.models.llms.listing import openai_models
 from tributary.models.prices import Prices
 from tributary.models.screens import GuardrailsScreen
@@ -87,6 +88,7 @@ REFUSED = head(400, "content-length: 2", "connection: close") + b"{}"
 SLOW = {
     "mute": (b"", b""),
     "drips its headers": (b"HTTP/1.1 200 OK\r\nx-slow: ", b"x"),
+    "stops in its answer": (head(200, "content-length: 100000") + b"{", b""),
     "drips its answer": (head(200, "content-length: 100000"), b" "),
     "drips its refusal": (head(400, "content-length: 100000"), b" "),
     "drips chunks": (head(200, "transfer-encoding: chunked"), b"1\r\n \r\n"),
@@ -107,6 +109,18 @@ def test_a_call_that_nobody_waits_for_hangs_up(client: Callable[[str], Ask], fir
             ask(0.5)
         assert server.all_hung_up()
     assert wait_for(lambda: not [one for one in threading.enumerate() if one.name == "model-call" and one not in before])
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_read_that_is_late_before_its_caller_gives_up_is_a_time_out_too(status: int) -> None:
+    with RawServer(first=head(status, "content-length: 100000") + b"{") as server:
+        client = openai.client(url=f"{server.url}/v1", key="k", timeout_s=0.2)
+        with pytest.raises(ModelTimedOut):
+            openai.fetched(client.models.with_streaming_response.list, lane=Lane(), timeout_s=20.0)
+        bedrock = aws.runtime_client(region=REGION, url=server.url, timeout_s=0.2)
+        with pytest.raises(Exception, match=r"(?i)timed out|read timeout") as caught:
+            bedrock.invoke_model(modelId="x.y", body=b"{}")["body"].read()
+        assert type(aws.failure(caught.value, model="x.y")) is ModelTimedOut
 
 
 @every_client
