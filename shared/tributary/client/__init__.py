@@ -39,11 +39,12 @@ from tributary.client.errors import (
 )
 from tributary.client.history import Change, Changes, Timeline
 from tributary.client.hits import Hit, Hits
-from tributary.client.memory import Memory, View
+from tributary.client.memory import Memory
 from tributary.client.place import DEFAULT_PORT, DEFAULT_URL
 from tributary.client.prompt import coverage_words
 from tributary.client.receipts import Receipt
 from tributary.client.values import Challenge, Lesson, LessonDraft, derived, imported, observed, source_of, told
+from tributary.client.view import View
 from tributary.client.visible import visible
 from tributary.contract.costs import CostsReply as Costs
 from tributary.contract.curation import AuditEntryReply as AuditEntry

@@ -15,6 +15,7 @@ from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Draft, Lesson, Status
 from tributary.core.normal import subject_key
 from tributary.core.policy import Policy
+from tributary.core.replacing import counted, may_replace_all, why_replaced
 
 CHALLENGE_SIMILARITY = 0.6
 """An `unsure` verdict about a lesson with no common subject is shown as a challenge from this similarity up."""
@@ -190,7 +191,7 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
     active, disputed, pending, gone = known.active, known.disputed, known.pending, known.gone
     if active.same:
         contested = [j for j in active.conflicts if j.candidate.lesson.lesson_id == asked.contests]
-        ends = _may_replace(draft, writer, policy, contested)
+        ends = may_replace_all(draft, writer, policy, _lessons(contested))
         return replace(
             _repeat(_surest(active.same), lapse=gone),
             challenge=() if ends else _ids(contested),
@@ -201,12 +202,12 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
     unsure = [j for j in known.rejected.unsure if not (asked.released and _as_injection(j))]
     if perhaps := [j for j in unsure if worth_a_challenge(draft, j)]:
         return _perhaps_rejected(_surest(perhaps), known)
-    if active.conflicts and not _may_replace(draft, writer, policy, active.conflicts):
+    if active.conflicts and not may_replace_all(draft, writer, policy, _lessons(active.conflicts)):
         if disputed.same:
             return replace(_join(_surest(disputed.same), lapse=gone), dispute=_ids(active.conflicts))
         return Plan(
             outcome=Outcome.DISPUTED,
-            reason=f"contradicts {_count(active.conflicts)} that this writer may not replace; a curator decides",
+            reason=f"contradicts {counted(active.conflicts)} that this writer may not replace; a curator decides",
             dispute=_ids(active.conflicts),
             rivals=known.rivals,
             lapse=gone,
@@ -282,7 +283,7 @@ def _believed(draft: Draft, writer: Principal, policy: Policy, known: _Known, en
     if ending is Ending.BOTH_STAND and conflicts:
         return Plan(
             outcome=Outcome.DISPUTED,
-            reason=f"the verdict was wrong, but it contradicts {_count(conflicts)} that the dispute was not about",
+            reason=f"the verdict was wrong, but it contradicts {counted(conflicts)} that the dispute was not about",
             dispute=_ids(conflicts),
             rivals=known.rivals,
             lapse=known.gone,
@@ -307,10 +308,10 @@ def _why_believed(
     if ending is Ending.BOTH_STAND:
         return "a curator found that it contradicts none of them"
     if ending is Ending.ACCEPTED:
-        replaced = f"; it replaces {_count(known.active.conflicts)}" if known.active.conflicts else ""
+        replaced = f"; it replaces {counted(known.active.conflicts)}" if known.active.conflicts else ""
         return f"a curator found it right{replaced}"
     if known.active.conflicts:
-        return _why_replaced(draft, writer, policy, known.active.conflicts)
+        return why_replaced(draft, writer, policy, _lessons(known.active.conflicts))
     if challenges:
         return f"kept, but it may contradict {challenges} believed lesson(s)"
     if known.disputed.same:
@@ -362,30 +363,6 @@ def _join(known: Judged, *, lapse: tuple[UUID, ...]) -> Plan:
     return Plan(outcome=outcome, reason=reason, confirm=known.candidate.lesson.lesson_id, lapse=lapse)
 
 
-def may_replace(draft: Draft, writer: Principal, policy: Policy, old: Lesson) -> bool:
-    """Tells whether what `writer` says may take the place of `old`: by role, ownership or the tribe's policy."""
-    return writer.role is Role.CURATOR or old.agent_id == writer.agent_id or policy.outranks(draft, old)
-
-
-def _may_replace(draft: Draft, writer: Principal, policy: Policy, conflicts: Sequence[Judged]) -> bool:
-    return all(may_replace(draft, writer, policy, j.candidate.lesson) for j in conflicts)
-
-
-def _why_replaced(draft: Draft, writer: Principal, policy: Policy, conflicts: Sequence[Judged]) -> str:
-    lessons = [j.candidate.lesson for j in conflicts]
-    own = [old.agent_id == writer.agent_id for old in lessons]
-    outranked = [policy.outranks(draft, old) for old in lessons]
-    if all(own):
-        why = "its own author says otherwise now"
-    elif all(outranked):
-        why = "its source outranks theirs"
-    elif all(mine or lesser for mine, lesser in zip(own, outranked, strict=True)):
-        why = "its author says otherwise now, and its source outranks the others'"
-    else:
-        why = "a curator says otherwise"
-    return f"replaces {_count(conflicts)}: {why}"
-
-
 def worth_a_challenge(draft: Draft, judged: Judged) -> bool:
     """Tells whether an `unsure` verdict is shown as a challenge: within a subject, or between lessons that are much alike.
 
@@ -404,9 +381,9 @@ def _surest(judged: Sequence[Judged]) -> Judged:
     return max(judged, key=lambda j: (j.verdict.confidence, j.candidate.lesson.lesson_id))
 
 
+def _lessons(judged: Sequence[Judged]) -> tuple[Lesson, ...]:
+    return tuple(j.candidate.lesson for j in judged)
+
+
 def _ids(judged: Sequence[Judged]) -> tuple[UUID, ...]:
-    return tuple(j.candidate.lesson.lesson_id for j in judged)
-
-
-def _count(judged: Sequence[Judged]) -> str:
-    return "a believed lesson" if len(judged) == 1 else f"{len(judged)} believed lessons"
+    return tuple(one.lesson_id for one in _lessons(judged))

@@ -11,8 +11,9 @@ from uuid import UUID
 from tributary.core.agent import Principal
 from tributary.core.decision import Outcome, VerdictKind
 from tributary.core.lesson import Draft
-from tributary.core.outcome import Judged, claims_another_time, may_replace, worth_a_challenge
+from tributary.core.outcome import Judged, claims_another_time, worth_a_challenge
 from tributary.core.policy import Policy
+from tributary.core.replacing import may_replace
 
 
 @dataclass(frozen=True, kw_only=True)
