@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -41,6 +42,9 @@ WIDEST = 140
 def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _options(given)
+    if options.report and find_spec("matplotlib") is None:  # before any model is asked and paid for
+        print("--report draws pictures with matplotlib, which the extra `dev` brings: pip install -e '.[dev]'", file=sys.stderr)
+        return COULD_NOT_RUN
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server and its home are cleared away
     console = Console(width=None if sys.stdout.isatty() else WIDEST)
     try:

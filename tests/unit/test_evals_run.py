@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -58,6 +60,40 @@ def test_a_wrong_argument_ends_with_2_before_anything_is_run(arguments: list[str
         main(arguments)
     assert ended.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+from importlib.machinery import PathFinder
+
+class Hidden:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return None if name.partition(".")[0] == "matplotlib" else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[:] = [Hidden if finder is PathFinder else finder for finder in sys.meta_path]
+from evals.run import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def without_matplotlib(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT_MATPLOTLIB, *arguments]
+    return subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--tier", "offline", "--suite", "tool-discipline"]], ids=["help", "run"])
+def test_what_draws_no_picture_needs_no_matplotlib(arguments: list[str]) -> None:
+    done = without_matplotlib(*arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_report_without_matplotlib_is_refused_in_one_line_before_anything_is_run(tmp_path: Path) -> None:
+    done = without_matplotlib("--tier", "offline", "--suite", "tool-discipline", "--report", str(tmp_path / "report"))
+    assert done.returncode == COULD_NOT_RUN
+    assert (done.stdout, len(done.stderr.splitlines())) == ("", 1)
+    assert "matplotlib" in done.stderr
+    assert ".[dev]" in done.stderr
 
 
 def test_a_figure_that_fell_ends_with_1_and_is_named_and_an_update_makes_it_hold(
