@@ -61,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.json.write_text(document(ran), encoding="utf-8")
     if options.report:
         console.print(f"report written to {write(ran, options.report)}", markup=False)
+    if not any(one.metrics for one in ran.measured):
+        print("nothing was measured", file=sys.stderr)
+        return COULD_NOT_RUN
     return _beside_the_baseline(options, ran, console)
 
 
@@ -110,10 +113,15 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
 
 
 def run_suite(bench: Bench, name: str, suites: Mapping[str, Suite] = SUITES) -> Measured:
-    """Runs one suite. Live a suite that fails is told as not measured, so that the money spent on the others is not lost."""
+    """Runs one suite; figures of no case are left out.
+
+    Live a suite that fails is told as not measured, so that the money spent on the others is not lost, and so is one in which
+    the judge, the screen, the embedder or the language model never answered: what is left is what their absence makes.
+    """
     if not bench.purse.may_spend():
         return skipped(name, "--max-usd is spent")
     bench.progress.step(name)
+    bench.purse.answers.clear()
     began = time.monotonic()
     try:
         measured = suites[name](bench)
@@ -121,7 +129,11 @@ def run_suite(bench: Bench, name: str, suites: Mapping[str, Suite] = SUITES) -> 
         if bench.tier is Tier.OFFLINE:
             raise
         measured = skipped(name, f"it failed: {error}")
-    return replace(measured, seconds=time.monotonic() - began)
+    missing = bench.purse.answers.missing() if bench.tier is Tier.LIVE else None
+    if missing is not None and measured.metrics:
+        measured = skipped(name, missing)
+    metrics = tuple(metric for metric in measured.metrics if metric.n)
+    return replace(measured, metrics=metrics, seconds=time.monotonic() - began)
 
 
 def commit() -> str:
@@ -147,7 +159,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         prog="python -m evals.run",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="Exit codes: 0 done, and every figure holds; 1 one fell; 2 a wrong argument; 3 could not be run.",
+        epilog="Exit codes: 0 done, and every figure holds; 1 one fell; 2 a wrong argument; 3 could not be run, or measured nothing.",
     )
     parser.add_argument("--tier", choices=[one.value for one in Tier], required=True)
     parser.add_argument(
