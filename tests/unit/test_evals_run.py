@@ -348,7 +348,7 @@ class Causes:
 def test_a_suite_of_which_no_call_was_answered_is_not_measured_and_tells_the_first_failure(
     suite: str, chosen: dict[str, object], message: str
 ) -> None:
-    bench = live(limit=12, **chosen)
+    bench = live(limit=12, **chosen)  # type: ignore[arg-type]  # models, each by its name
     found = run_suite(bench, suite)
     assert (found.metrics, found.confusions, found.not_measured) == ((), (), {"": message})
     assert run_suite(replace(bench, models=charged(local(), bench.purse)), "classification").metrics, "the next one starts anew"
