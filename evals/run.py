@@ -159,7 +159,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         prog="python -m evals.run",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="Exit codes: 0 done, and every figure holds; 1 one fell; 2 a wrong argument; 3 could not be run or measured nothing.",
+        epilog="Exit codes: 0 done, and every figure holds; 1 one fell; 2 a wrong argument; 3 nothing could be run or measured.",
     )
     parser.add_argument("--tier", choices=[one.value for one in Tier], required=True)
     parser.add_argument(
