@@ -56,6 +56,11 @@ ELSEWHERE = (
     "Does the museum open on Mondays?",
 )
 
+NEEDED = (
+    "it needs two files or more that begin with a title (# ...), one of them with a section '## Meaning' and another section"
+    " beside it, each of five words or more"
+)
+
 Numbers = npt.NDArray[np.float64]
 
 
@@ -100,6 +105,13 @@ def sections(folder: Path) -> list[Section]:
     return found
 
 
+def measurable(found: Sequence[Section]) -> bool:
+    """Tells whether there are pairs of each kind: those told, and pairs with another runbook."""
+    meant = {section.runbook for section in found if section.heading == "Meaning"}
+    beside = {section.runbook for section in found if section.heading != "Meaning"}
+    return bool(meant & beside) and len(meant | beside) > 1
+
+
 def measured(embedder: Embedder, found: Sequence[Section]) -> list[Pairs]:
     """Returns the similarities of the three kinds, those told first."""
     runbooks = np.array([section.runbook for section in found])
@@ -126,7 +138,7 @@ def report(name: str, values: Numbers, floors: Sequence[float]) -> str:
 
 
 def main() -> int:
-    """Runs the measurement; returns 0 also when the corpus is absent, after saying so."""
+    """Runs the measurement; returns 0 also when the corpus is absent, 2 when it cannot be measured on, after saying so."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=DEFAULT_FOLDER, help="folder of Markdown runbooks")
     chosen = parser.add_mutually_exclusive_group()
@@ -134,10 +146,13 @@ def main() -> int:
     chosen.add_argument("--bedrock", metavar="MODEL", help="a hosted model's id; asks it in AWS_REGION, at a price")
     parser.add_argument("--dimension", type=int, help="numbers of the hosted model's vectors")
     options = parser.parse_args()
-    found = sections(options.folder) if options.folder.is_dir() else []
-    if not any(section.heading == "Meaning" for section in found):
+    if next(options.folder.rglob("*.md"), None) is None:
         print(f"skipped: no runbooks under {options.folder}; name a folder of Markdown runbooks as the argument")
         return 0
+    found = sections(options.folder)
+    if not measurable(found):
+        print(f"the Markdown under {options.folder} cannot be measured on: {NEEDED}", file=sys.stderr)
+        return 2
     embedder = _embedder(options)
     kinds = measured(embedder, found)
     outside = _matrix(embedder, ELSEWHERE) @ _matrix(embedder, [section.situated for section in found]).T

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from evals.answers import Part
 from evals.models import Models
 from evals.purse import Purse
-from tributary.core.decision import ScreenFinding, Verdict
+from tributary.core.decision import NoAnswer, ScreenFinding, Verdict
+from tributary.core.errors import TributaryError
 from tributary.core.ports import Embedder, Judge, JudgedText, LanguageModel, Prompt, Screen, SpaceDefinition, Vector
-from tributary.core.spending import Account, ModelCall, account, on_account
+from tributary.core.spending import Account, CallEnd, ModelCall, Purpose, account, on_account
 
 
 def charged(models: Models, purse: Purse) -> Models:
@@ -27,6 +29,16 @@ def charged(models: Models, purse: Purse) -> Models:
     )
 
 
+_PARTS = {
+    Purpose.JUDGE: Part.JUDGE,
+    Purpose.STRONG_JUDGE: Part.JUDGE,
+    Purpose.SCREEN: Part.SCREEN,
+    Purpose.EMBED: Part.EMBEDDER,
+    Purpose.DISTILL: Part.LANGUAGE_MODEL,
+    Purpose.GRADE: Part.LANGUAGE_MODEL,
+}
+
+
 @dataclass(frozen=True)
 class _Both:
     at_hand: Account
@@ -35,6 +47,8 @@ class _Both:
     def charge(self, call: ModelCall) -> None:
         self.at_hand.charge(call)
         self.purse.charge(call)
+        if call.end is CallEnd.ANSWERED:
+            self.purse.answers.answered(_PARTS[call.purpose])
 
     def may_spend(self) -> bool:
         return self.at_hand.may_spend() and self.purse.may_spend()
@@ -49,9 +63,20 @@ class _Both:
 
 
 @contextmanager
-def _on_both(purse: Purse) -> Iterator[None]:
+def _on_both(purse: Purse, part: Part) -> Iterator[None]:
     with on_account(_Both(account(), purse)):
-        yield
+        try:
+            yield
+        except TributaryError as error:
+            purse.answers.failed(part, _told(error))
+            raise
+
+
+def _told(error: TributaryError) -> str:
+    """Returns what went wrong first: two judges that were away in turn say no more than that both were."""
+    while isinstance(error.__cause__, TributaryError):
+        error = error.__cause__
+    return error.detail
 
 
 @dataclass(frozen=True)
@@ -64,8 +89,14 @@ class _Judge:
         return self.inner.version
 
     def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
-        with _on_both(self.purse):
-            return self.inner.judge(new, candidates, timeout_s=timeout_s)
+        with _on_both(self.purse, Part.JUDGE):
+            verdicts = self.inner.judge(new, candidates, timeout_s=timeout_s)
+        for one in verdicts:
+            if one.cause is None:
+                self.purse.answers.answered(Part.JUDGE)
+            elif one.cause != NoAnswer.BUDGET_SPENT:
+                self.purse.answers.failed(Part.JUDGE, one.reason)
+        return verdicts
 
 
 @dataclass(frozen=True)
@@ -78,8 +109,11 @@ class _Screen:
         return self.inner.version
 
     def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
-        with _on_both(self.purse):
-            return self.inner.screen(fields, timeout_s=timeout_s)
+        with _on_both(self.purse, Part.SCREEN):
+            found = self.inner.screen(fields, timeout_s=timeout_s)
+        if not found.quarantined:  # what is held back may have been caught by rules, before any model was asked
+            self.purse.answers.answered(Part.SCREEN)
+        return found
 
 
 @dataclass(frozen=True)
@@ -92,8 +126,10 @@ class _Embedder:
         return self.inner.space
 
     def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
-        with _on_both(self.purse):
-            return self.inner.embed(texts, timeout_s=timeout_s)
+        with _on_both(self.purse, Part.EMBEDDER):
+            vectors = self.inner.embed(texts, timeout_s=timeout_s)
+        self.purse.answers.answered(Part.EMBEDDER)
+        return vectors
 
 
 @dataclass(frozen=True)
@@ -106,5 +142,7 @@ class _LanguageModel:
         return self.inner.version
 
     def answer(self, prompt: Prompt, *, timeout_s: float | None) -> Mapping[str, object]:
-        with _on_both(self.purse):
-            return self.inner.answer(prompt, timeout_s=timeout_s)
+        with _on_both(self.purse, Part.LANGUAGE_MODEL):
+            said = self.inner.answer(prompt, timeout_s=timeout_s)
+        self.purse.answers.answered(Part.LANGUAGE_MODEL)
+        return said

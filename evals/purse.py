@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from evals.answers import Answers
 from tributary.core.spending import CallEnd, ModelCall
 
 
@@ -42,10 +43,11 @@ class Bill:
 
 
 class Purse:
-    """An account for a run. Thread-safe. `most_usd` None is without a bound."""
+    """An account for a run. Thread-safe. `most_usd` None is without a bound. `answers` tells which models answered at all."""
 
     def __init__(self, most_usd: Decimal | None = None) -> None:
         self._most_usd = most_usd
+        self.answers = Answers()
         self._calls: list[ModelCall] = []
         self._lock = threading.Lock()
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
@@ -41,6 +42,9 @@ WIDEST = 140
 def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _options(given)
+    if options.report and find_spec("matplotlib") is None:  # before any model is asked and paid for
+        print("--report draws pictures with matplotlib, which the extra `dev` brings: pip install -e '.[dev]'", file=sys.stderr)
+        return COULD_NOT_RUN
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server and its home are cleared away
     console = Console(width=None if sys.stdout.isatty() else WIDEST)
     try:
@@ -57,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.json.write_text(document(ran), encoding="utf-8")
     if options.report:
         console.print(f"report written to {write(ran, options.report)}", markup=False)
+    if not any(one.metrics for one in ran.measured):
+        print("nothing was measured", file=sys.stderr)
+        return COULD_NOT_RUN
     return _beside_the_baseline(options, ran, console)
 
 
@@ -117,10 +124,15 @@ def _live() -> Settings:
 
 
 def run_suite(bench: Bench, name: str, suites: Mapping[str, Suite] = SUITES) -> Measured:
-    """Runs one suite. Live a suite that fails is told as not measured, so that the money spent on the others is not lost."""
+    """Runs one suite; figures of no case are left out.
+
+    Live a suite that fails is told as not measured, so that the money spent on the others is not lost, and so is one in which
+    the judge, the screen, the embedder or the language model never answered: what is left is what their absence makes.
+    """
     if not bench.purse.may_spend():
         return skipped(name, "--max-usd is spent")
     bench.progress.step(name)
+    bench.purse.answers.clear()
     began = time.monotonic()
     try:
         measured = suites[name](bench)
@@ -128,7 +140,11 @@ def run_suite(bench: Bench, name: str, suites: Mapping[str, Suite] = SUITES) -> 
         if bench.tier is Tier.OFFLINE:
             raise
         measured = skipped(name, f"it failed: {error}")
-    return replace(measured, seconds=time.monotonic() - began)
+    missing = bench.purse.answers.missing() if bench.tier is Tier.LIVE else None
+    if missing is not None and measured.metrics:
+        measured = skipped(name, missing)
+    metrics = tuple(metric for metric in measured.metrics if metric.n)
+    return replace(measured, metrics=metrics, seconds=time.monotonic() - began)
 
 
 def commit() -> str:
@@ -154,7 +170,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         prog="python -m evals.run",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="Exit codes: 0 done, and every figure holds; 1 one fell; 2 a wrong argument; 3 could not be run.",
+        epilog="Exit codes: 0 done, and every figure holds; 1 one fell; 2 a wrong argument; 3 nothing could be run or measured.",
     )
     parser.add_argument("--tier", choices=[one.value for one in Tier], required=True)
     parser.add_argument(

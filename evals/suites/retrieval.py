@@ -16,7 +16,6 @@ from evals.bench import Bench
 from evals.figures import Better, Measured, Metric, Wrong, share
 from evals.retrieval.library import BATCH, NoConflicts, fill
 from evals.retrieval.measures import DEPTH, FIRST, figures, place
-from evals.retrieval.plot import draw
 from evals.retrieval.questions import load
 from evals.retrieval.report import before, missed, now, sheets
 from evals.retrieval.suite import HYBRID, Report
@@ -48,8 +47,14 @@ def run(bench: Bench, folder: Path = runbooks.FOLDER) -> Measured:
         metrics=(*metrics, *_of_runbooks(report)),
         sheets=sheets(report),
         wrong=(*wrong, *missed(report)),
-        pictures={"retrieval": lambda file: draw(report, file)},
+        pictures={"retrieval": lambda file: _draw(report, file)},
     )
+
+
+def _draw(report: Report, file: Path) -> None:
+    from evals.retrieval.plot import draw  # noqa: PLC0415  (matplotlib is for whoever draws)
+
+    draw(report, file)
 
 
 def _paraphrases(bench: Bench, memory: Memory) -> tuple[tuple[Metric, ...], tuple[Wrong, ...]]:

@@ -121,6 +121,7 @@ def test_learn_and_recall_with_the_printed_lines_and_again_after_a_restart(
     first = serve()
     token = re.findall(r"^  (trb_\S+)$", first.said, re.MULTILINE)[0]
     assert "This is the first start: tribe 'default' was made" in first.said
+    assert "Models: judge local-rules" in first.said
     learn, recall = first.curl_lines()
     learned, status = shell(learn, environment)
     assert isinstance(learned, dict)

@@ -257,6 +257,21 @@ def test_a_judge_that_fails_in_mid_run_has_its_cases_counted_and_ends_nothing(wi
     assert "12 calls of models, 3 of which failed" in ran.printed
 
 
+def test_a_judge_of_which_no_call_was_answered_measured_nothing_and_says_why(wires: Wires) -> None:
+    with failing_chat(first=1, last=10_000, reply=OVERLOADED) as server:
+        ran = wires.run(
+            *("--limit", "6", "--suite", "classification"),
+            judge="openai",
+            judge_model=openai.MODEL,
+            openai_url=f"{server.url}/v1",
+        )
+    assert ran.code == 3
+    suite = ran.figures["suites"]["classification"]
+    assert suite["metrics"] == {}
+    assert f"classification: not measured, {suite['not_measured']['']}" in " ".join(ran.printed.split())
+    assert "nothing was measured" in ran.said
+
+
 def test_a_screen_that_dies_for_good_fails_its_cases_and_the_suites_after_it_still_run(wires: Wires) -> None:
     with failing_chat(first=2, last=10_000, reply=DEAD) as server:
         ran = wires.run(

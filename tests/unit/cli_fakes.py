@@ -24,6 +24,7 @@ from tributary.core.status import Observation, Status
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
+from tributary.service.memory import ModelsUsed
 from tributary.service.model_listing import ModelsSeen
 from tributary.service.operator import NewTribe
 from tributary.service.operator import Tribe as StoredTribe
@@ -176,6 +177,9 @@ class FakeMemory:
 
     def warm(self) -> None:
         self.warmed = True
+
+    def models_used(self) -> ModelsUsed:
+        return ModelsUsed(judge="local/7", strong_judge=None, screen="s\x1b/2", embedder="minilm", distiller="openai:gpt-5")
 
 
 @dataclass

@@ -228,6 +228,16 @@ def test_a_users_mistake_is_named_without_a_traceback(
     assert not around.tribe.requests
 
 
+ASK_THE_LOG = {"model_failed", "internal", "bad_setting", "unavailable", "corrupt"}
+
+
+@pytest.mark.parametrize("code", ["internal", "bad_setting", "corrupt"])
+def test_a_reply_that_points_at_the_log_itself_is_only_given_its_operation(around: Surroundings, code: str) -> None:
+    detail = f"{PROBLEMS[code].title}; the server's log tells more under the operation's id."
+    around.tribe.before = lambda _: problem(code, detail, operation="op-1")
+    assert run(around, *LEARN).stderr == f"Error: {detail}\n  Operation op-1.\n"
+
+
 @pytest.mark.parametrize("code", sorted(PROBLEMS))
 def test_a_refusal_ends_with_the_exit_code_of_its_kind_and_says_so_on_standard_error_alone(
     around: Surroundings, code: str
@@ -239,7 +249,7 @@ def test_a_refusal_ends_with_the_exit_code_of_its_kind_and_says_so_on_standard_e
     assert result.stdout == ""
     assert "Error: what was wrong" in result.stderr
     assert "text: is too long" in result.stderr
-    assert "op-1" in result.stderr
+    assert ("op-1" in result.stderr) == (code in ASK_THE_LOG)
     as_json = run(around, *LEARN, "--json")
     assert as_json.stdout == ""
     told = json.loads(as_json.stderr)["error"]

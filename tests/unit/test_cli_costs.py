@@ -64,6 +64,13 @@ def test_a_budget_and_what_is_in_no_sum_are_named(around: Surroundings) -> None:
     ]
 
 
+def test_costs_of_calls_without_any_price_are_unknown_and_not_nothing(around: Surroundings) -> None:
+    rows = [cost("a", 2, unpriced=2, dollars=0.0), cost("b", 2, unpriced=1, dollars=0.5), cost("c", 2, dollars=0.0)]
+    around.tribe.replies["costs"] = {**COSTS, "by": "model", "rows": rows, "total": cost("total", 6, unpriced=6, dollars=0.0)}
+    told = [line.split("\t")[-1] for line in run(around, "costs", "--by", "model").stdout.splitlines()[1:5]]
+    assert told == ["unknown", "0.5000", "0.0000", "unknown"]
+
+
 def test_a_tribe_that_called_no_model_is_told_so(around: Surroundings) -> None:
     around.tribe.replies["costs"] = {**COSTS, "rows": [], "total": cost("total", 0)}
     assert run(around, "costs").stdout.startswith("No model was called from 2026-02-01 to 2026-03-01.\n")

@@ -116,6 +116,11 @@ def test_a_challenged_learn_says_what_a_curator_can_do_next(around: Surroundings
 def test_a_quarantined_learn_says_what_a_curator_can_do_next(around: Surroundings) -> None:
     around.tribe.replies["learn"] = learned(outcome="quarantined", lesson=lesson(status="quarantined"))
     assert f"tributary curate release {ONE}" in run(around, "learn", "t", "--situation", "s", "--source", "told").stdout
+    reason = "held back by the screen: screen_unavailable"
+    around.tribe.replies["learn"] = learned(outcome="quarantined", reason=reason, lesson=lesson(status="quarantined"))
+    unscreened = run(around, "learn", "t", "--situation", "s", "--source", "told").stdout
+    assert "curate release" not in unscreened
+    assert "the gardener has the lesson screened again" in unscreened
 
 
 def test_contest_sends_what_speaks_against_a_lesson(around: Surroundings) -> None:

@@ -63,7 +63,7 @@ CLAUDE = [
 
 
 def test_a_session_of_claude_code_is_read_line_by_line() -> None:
-    raw = "\n".join(map(json.dumps, CLAUDE)) + "\n{broken\n"
+    raw = "\n".join(map(json.dumps, CLAUDE)) + "\n\n"
     found = read_transcript(raw.encode())
     assert [(turn.role.value, turn.text) for turn in found.turns] == [
         ("user", "deploy payments"),
@@ -72,7 +72,7 @@ def test_a_session_of_claude_code_is_read_line_by_line() -> None:
         ("tool", "HTTP 429"),
         ("tool", "exit 1"),
     ]
-    assert (found.session, found.passed) == ("s-1", 3)
+    assert (found.session, found.passed) == ("s-1", 2)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,42 @@ def test_what_says_nothing_is_refused_or_read_as_text(raw: bytes) -> None:
         read_transcript(raw)
 
 
-def test_bytes_that_are_no_text_become_storable_text() -> None:
-    (turn,) = read_transcript(b"tool: a\x00b \xff \xed\xa0\x80").turns
-    turn.text.encode()
-    assert "\x00" not in turn.text
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (b'{"role": "user", "text": "a"}\n{"role": "tool", "te\n{"role": "user", "text": "b"}\n', "line 2 is not JSON"),
+        (b'{"role": "user", "text": "a"}\n\n{"role": "tool", "text": "b"', "line 3 is not JSON"),
+        (b'{"role": "user", "text": "a"}\nDone.\n', "line 2 is not JSON"),
+        (b'{"role": oops}\n{"role": "user", "text": "a"}\n', "line 1 is not JSON"),
+        (b'{"messages": [{"role": "user", "text": "a"}, {"role"', "line 1 is not JSON"),
+        (b'{\n "messages": [\n  {"role": "user", "text": "a"}\n', "cut off, at line 4"),
+        (b'[\n{"role": "user", "text": "a"},\n{"role": "user", "text": "b"}\n', "cut off, at line 4"),
+        (b'[{"role": "user", "text": "a"}, {"ro', "cut off, at line 1"),
+        (b'[{"a":' + b"[" * 100_000, "begins as JSON and is none"),
+        (b"user: a\x00b", "NUL"),
+        (b"user: a \xff", "byte 9 is not UTF-8"),
+        (b"\xef\xbb\xbfuser: \xed\xa0\x80", "is not UTF-8"),
+        ("user: a".encode("utf-16"), "is not UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "byte 1 is not UTF-8"),
+    ],
+)
+def test_what_is_json_in_part_or_no_text_is_refused_before_anything_is_asked(
+    around: Surroundings, tmp_path: Path, raw: bytes, why: str
+) -> None:
+    file = tmp_path / "transcript"
+    file.write_bytes(raw)
+    result = run(around, str(file))
+    assert result.exit_code == 2
+    assert why in " ".join(result.stderr.replace("│", " ").split())
+    assert around.tribe.requests == []
+
+
+def test_a_line_of_json_ends_where_files_end_lines_and_not_within_a_text() -> None:
+    raw = '{ "role": "user", "text": "a\u2028b\x85c" }\r\n{ "role": "tool", "text": "d" }\r\n'
+    assert [turn.text for turn in read_transcript(raw.encode()).turns] == ["a\u2028b\x85c", "d"]
+
+
+def test_escapes_that_cannot_be_stored_become_storable_text() -> None:
     (escaped,) = read_transcript(rb'[{"role": "tool", "text": "a\u0000b \ud800"}]').turns
     escaped.text.encode()
     assert "\x00" not in escaped.text
@@ -149,7 +181,7 @@ def test_what_is_proposed_is_shown_with_its_evidence_and_not_learned(around: Sur
         "  observed, run:88#turn-2, confidence 0.80",
         "  run:88#turn-2: 429 Too Many Requests",
     ]
-    assert result.stderr == "1 lessons from 1 turns; dropped 2 not_quoted; nothing was learned; --learn does.\n"
+    assert result.stderr == "1 lesson from 1 turn; dropped 2 not_quoted; nothing was learned; --learn does.\n"
     assert [request.url.path for request in around.tribe.requests] == ["/v1/distill"]
     assert (sent(around)["most"], sent(around)["ref"]) == (2, "run:88")
 
@@ -171,14 +203,14 @@ def test_a_lesson_that_could_not_be_learned_ends_the_command_with_its_error(arou
     result = run(around, "-", "--learn", stdin="tool: 429\n")
     assert result.exit_code == 3
     assert "not learned: text is blank" in result.stdout
-    assert "1 of 1 lessons could not be learned" in result.stderr
+    assert "1 of 1 lesson could not be learned" in result.stderr
 
 
 def test_nothing_found_is_no_error_and_asks_for_no_learning(around: Surroundings) -> None:
     around.tribe.replies["distill"] = distilled(lessons=[], dropped=[], unread=[{"first": 1, "last": 4}])
     result = run(around, "-", "--learn", stdin="tool: 429\n")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "0 lessons from 1 turns; 1 stretches of turns were not read; nothing to learn.\n"
+    assert result.stderr == "0 lessons from 1 turn; 1 stretch of turns was not read; nothing to learn.\n"
     assert len(around.tribe.requests) == 1
 
 
@@ -197,7 +229,7 @@ def test_what_was_found_before_a_part_failed_is_shown_and_learned(around: Surrou
     assert asked == ["/v1/distill", "/v1/distill", "/v1/lessons/batch"]
     assert "The deploy API needs X-Batch: true" in result.stdout
     assert "1 learned." in result.stderr
-    assert "only 1 of 3 parts were read: budget" in result.stderr
+    assert "only 1 of 3 parts could be read: budget" in result.stderr
 
 
 def test_a_long_reference_does_not_make_a_request_too_large(around: Surroundings) -> None:
@@ -212,7 +244,7 @@ def test_json_is_one_value_with_all_of_it(around: Surroundings) -> None:
     result = run(around, "-", "--json", stdin="tool: 429\n")
     document = json.loads(result.stdout)
     assert set(document) == {"lessons", "dropped", "unread", "model", "learned"}
-    assert (document["dropped"], document["learned"], result.stderr) == ({"not_quoted": 2}, None, "")
+    assert (document["dropped"], document["learned"], result.stderr) == ([{"why": "not_quoted", "count": 2}], None, "")
 
 
 def test_the_reference_is_the_session_else_the_files_name(around: Surroundings, tmp_path: Path) -> None:
@@ -248,6 +280,6 @@ def test_a_refusal_ends_with_its_exit_code_and_is_asked_once(around: Surrounding
 
 def test_a_file_that_is_not_there_is_named(around: Surroundings) -> None:
     result = run(around, "/nowhere/x.jsonl")
-    assert result.exit_code == 7
-    assert "/nowhere/x.jsonl" in result.stderr
+    assert result.exit_code == 2
+    assert "FILE: there is no such file" in result.stderr
     assert around.tribe.requests == []

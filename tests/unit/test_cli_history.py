@@ -184,6 +184,15 @@ def test_on_a_terminal_a_change_is_a_block(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
+@pytest.mark.parametrize("command", ["show", "timeline"])
+def test_the_id_of_a_decision_is_refused_with_where_decisions_are_shown(around: Surroundings, command: str) -> None:
+    result = run(around, command, "dec_" + "1" * 32)
+    assert result.exit_code == 3
+    assert "the id of a decision" in result.stderr
+    assert "'tributary curate decisions'" in result.stderr
+    assert around.tribe.requests == []
+
+
 @pytest.mark.parametrize("command", [("show", ONE), ("timeline", ONE), ("changes",)])
 def test_nothing_that_a_lesson_says_is_obeyed_by_a_terminal(around: Surroundings, command: tuple[str, ...]) -> None:
     bad = lesson(text=HOSTILE, situation=HOSTILE, subject=HOSTILE, author=HOSTILE, rationale=HOSTILE)

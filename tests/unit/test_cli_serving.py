@@ -70,6 +70,17 @@ def test_the_first_start_makes_a_tribe_and_its_curator_and_shows_the_token_once(
     assert list(around.operator.kept) == ["default"]
 
 
+def test_the_models_that_it_works_with_are_named(around: Surroundings, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="tributary"):
+        said = serve(around).stdout
+    line = "Models: judge local/7, no strong judge, screen s\\x1b/2, embedder minilm, distiller openai:gpt-5."
+    assert line in said.splitlines()
+    (logged,) = [record for record in caplog.records if record.message == "service.models"]
+    of = {"judge": "local/7", "strong_judge": None, "screen": "s\x1b/2", "embedder": "minilm", "distiller": "openai:gpt-5"}
+    assert vars(logged)["fields"] == of
+    assert json.loads(serve(around, "--json").stdout)["models"] == of
+
+
 def test_machines_are_told_in_one_json_value(around: Surroundings, home: Path) -> None:
     first = json.loads(serve(around, "--json").stdout)
     assert (first["first_start"], first["token"], first["url"]) == (True, "trb_secret-1", "http://127.0.0.1:45678")

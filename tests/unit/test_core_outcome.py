@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.unit.core_made import AUTHOR, NOON, OTHER, agent, draft, judged, lesson
 from tributary.core.agent import Principal, Role
 from tributary.core.confidence import half_life
-from tributary.core.decision import Outcome, VerdictKind
+from tributary.core.decision import NoAnswer, Outcome, VerdictKind
 from tributary.core.lesson import Draft, Evidence, How, Kind, Source, Status
 from tributary.core.outcome import CHALLENGE_SIMILARITY, Judged, Plan, plan_outcome
 from tributary.core.policy import Equals, Policy
@@ -155,6 +155,20 @@ def test_unsure_is_learned_and_challenges_a_believed_lesson_of_the_same_subject_
     one = plan(known, writer=writer, new=draft(subject=new_subject))
     assert (one.outcome, changes(one)) == (Outcome.LEARNED, {"challenge": (OLD,)} if challenged else {})
     assert ("may contradict" in one.reason) == challenged
+
+
+@pytest.mark.parametrize("cause", [one for one in NoAnswer if one is not NoAnswer.BUDGET_SPENT])
+@pytest.mark.parametrize("similarity", [0.1, 1.0], ids=["far", "near"])
+def test_a_judge_that_gave_no_answer_is_named_as_the_reason_and_will_be_asked_again(cause: NoAnswer, similarity: float) -> None:
+    known = judged(UNSURE, lesson(), similarity=similarity)
+    silent = replace(known, verdict=replace(known.verdict, cause=cause))
+    one = plan(silent)
+    assert one.reason.endswith("; the judge gave no answer about a believed lesson and will be asked again")
+    assert ("may contradict" in one.reason) == (similarity == 1.0)
+    assert "nothing known" not in one.reason
+    assert "no answer" not in plan(known).reason
+    spent = replace(known, verdict=replace(known.verdict, cause=NoAnswer.BUDGET_SPENT))
+    assert "no answer" not in plan(spent).reason, "the first judge did answer"
 
 
 def test_of_several_repeated_lessons_the_surest_is_confirmed_and_of_equals_the_newest() -> None:

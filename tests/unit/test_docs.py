@@ -21,6 +21,7 @@ from tributary.client.place import DEFAULT_URL
 from tributary.contract.problems import PROBLEMS
 from tributary.core.errors import TributaryError
 from tributary.edges.cli.exits import EXITS, exit_for
+from tributary.models.prices import Prices
 from tributary.service import Settings
 from tributary.service.settings import setting_names, variable_of
 from tributary.telemetry import Attribute, Event, Span
@@ -107,6 +108,18 @@ def _bounds(field: FieldInfo) -> Iterator[object]:
     for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
         for one in getattr(inner, "__metadata__", ()):
             yield from getattr(one, "metadata", (one,))
+
+
+def test_the_documented_table_of_prices_is_read_as_one(tmp_path: Path) -> None:
+    row = by_name("settings.md", "Variable")["TRIBUTARY_PRICES_FILE"]
+    (example,) = re.findall(r"`(\{.*\})`", row["Meaning"])
+    file = tmp_path / "prices.json"
+    file.write_text(example)
+    found = Prices.shipped().with_file(file).known("openai:gpt-4.1-mini")
+    assert found is not None
+    assert f'{{"input": {found.input}, "output": {found.output}}}' in example
+    (named,) = re.findall(r"`(shared/[^`]+)`", row["Rule"])
+    assert (DOCS.parent / named).is_file()
 
 
 def test_the_client_settings_default_is_as_documented() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,12 +29,13 @@ from evals.suites.classification import load_pairs
 from evals.suites.tool_discipline import CHOICES, Asked, load_cases
 from tests.doubles import BrokenJudge, RuledJudge
 from tests.evals_fakes import Quiet, SetModel, charge, without_a_database
-from tributary.core.decision import Verdict, VerdictKind
+from tributary.core.decision import NoAnswer, ScreenFinding, Verdict, VerdictKind
 from tributary.core.errors import BadSetting, ModelFailed
 from tributary.core.ports import Judge, JudgedText, Prompt
 from tributary.core.spending import Purpose, on_account
 from tributary.models.embedders import HashedEmbedder
 from tributary.models.judges import LocalJudge
+from tributary.models.screens import LocalScreen
 from tributary.service import Settings
 
 
@@ -58,6 +61,40 @@ def test_a_wrong_argument_ends_with_2_before_anything_is_run(arguments: list[str
         main(arguments)
     assert ended.value.code == 2
     assert "usage:" in capsys.readouterr().err
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+from importlib.machinery import PathFinder
+
+class Hidden:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return None if name.partition(".")[0] == "matplotlib" else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[:] = [Hidden if finder is PathFinder else finder for finder in sys.meta_path]
+from evals.run import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def without_matplotlib(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT_MATPLOTLIB, *arguments]
+    return subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--tier", "offline", "--suite", "tool-discipline"]], ids=["help", "run"])
+def test_what_draws_no_picture_needs_no_matplotlib(arguments: list[str]) -> None:
+    done = without_matplotlib(*arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_report_without_matplotlib_is_refused_in_one_line_before_anything_is_run(tmp_path: Path) -> None:
+    done = without_matplotlib("--tier", "offline", "--suite", "tool-discipline", "--report", str(tmp_path / "report"))
+    assert done.returncode == COULD_NOT_RUN
+    assert (done.stdout, len(done.stderr.splitlines())) == ("", 1)
+    assert "matplotlib" in done.stderr
+    assert ".[dev]" in done.stderr
 
 
 def test_a_figure_that_fell_ends_with_1_and_is_named_and_an_update_makes_it_hold(
@@ -243,7 +280,7 @@ def test_a_language_model_that_is_away_decides_nothing_and_ends_no_run() -> None
     def away(_prompt: Prompt) -> Mapping[str, object]:
         raise ModelFailed("away")
 
-    found = run_suite(live(language_model=SetModel(away), limit=12), "tool-discipline")
+    found = tool_discipline.run(live(language_model=SetModel(away), limit=12))
     assert values(found)["right"] == 0.0
     assert {answer for one in found.confusions for answer in one.answers} >= {tool_discipline.NONE, *CHOICES["before"]}
 
@@ -276,7 +313,67 @@ def test_what_the_rules_miss_is_asked_live_only(tmp_path: Path) -> None:
 
 
 def test_a_judge_that_is_away_is_no_reason_to_end_the_sweep() -> None:
-    assert values(run_suite(live(limit=6, cheap_judge=BrokenJudge()), "tiering"))["cheap_failed"] == 1.0
+    bench = live(limit=6, cheap_judge=BrokenJudge(), strong_judge=LocalJudge())
+    assert values(run_suite(bench, "tiering"))["cheap_failed"] == 1.0
+
+
+class AwayScreen:
+    """The local rules, and behind them a model that cannot be reached."""
+
+    version = "away/1"
+
+    def screen(self, fields: Mapping[str, str], *, timeout_s: float | None = None) -> ScreenFinding:
+        found = LocalScreen().screen(fields, timeout_s=timeout_s)
+        if not found.quarantined:
+            raise ModelFailed("the screen cannot be reached")
+        return found
+
+
+class Causes:
+    """A judge that gives every pair a verdict that is no answer."""
+
+    version = "causes/1"
+
+    def judge(self, new: JudgedText, candidates: Sequence[JudgedText], *, timeout_s: float | None) -> Sequence[Verdict]:
+        said = "the model gave no answer"
+        return [
+            Verdict(lesson_id=of, kind=VerdictKind.UNSURE, confidence=0.0, judge="c", reason=said, cause=NoAnswer.MALFORMED)
+            for of in (one.lesson_id for one in candidates)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("suite", "chosen", "message"),
+    [
+        ("classification", {"judge": BrokenJudge()}, "the judge cannot be reached"),
+        ("classification", {"judge": Causes()}, "the model gave no answer"),
+        ("tiering", {"cheap_judge": BrokenJudge()}, "the judge cannot be reached"),
+        ("redteam", {"screen": AwayScreen()}, "the screen cannot be reached"),
+    ],
+    ids=["judge away", "judge malformed", "sweep", "screen behind rules away"],
+)
+def test_a_suite_of_which_no_call_was_answered_is_not_measured_and_tells_the_first_failure(
+    suite: str, chosen: dict[str, object], message: str
+) -> None:
+    bench = live(limit=12, **chosen)  # type: ignore[arg-type]  # models, each by its name
+    found = run_suite(bench, suite)
+    assert (found.metrics, found.confusions, found.not_measured) == ((), (), {"": message})
+    assert run_suite(replace(bench, models=charged(local(), bench.purse)), "classification").metrics, "the next one starts anew"
+
+
+def test_figures_of_no_case_are_left_out() -> None:
+    unrelated = RuledJudge(lambda _new, _old: VerdictKind.UNRELATED)
+    found = run_suite(live(limit=12, judge=unrelated), "classification")
+    assert found.metrics
+    assert all(one.n for one in found.metrics)
+    assert "test_precision_same" not in values(found)
+
+
+def test_a_run_that_measured_nothing_ends_with_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = tmp_path / "figures.json"
+    assert main(["--tier", "offline", "--suite", "tiering", "--json", str(figures)]) == COULD_NOT_RUN
+    assert capsys.readouterr().err.splitlines()[-1] == "nothing was measured"
+    assert figures.exists()
 
 
 def test_equal_texts_are_embedded_once_and_alike() -> None:

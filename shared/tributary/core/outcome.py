@@ -10,7 +10,7 @@ from uuid import UUID
 from tributary.core.agent import Principal, Role
 from tributary.core.confidence import lapsed, not_yet_valid, shown_confidence
 from tributary.core.curation import Ending, Rejection
-from tributary.core.decision import Outcome, Verdict, VerdictKind
+from tributary.core.decision import NoAnswer, Outcome, Verdict, VerdictKind
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Draft, Lesson, Status
 from tributary.core.normal import subject_key
@@ -291,7 +291,7 @@ def _believed(draft: Draft, writer: Principal, policy: Policy, known: _Known, en
     challenge = _ids([j for j in known.active.unsure if worth_a_challenge(draft, j)])
     return Plan(
         outcome=Outcome.SUPERSEDED if conflicts else Outcome.LEARNED,
-        reason=_why_believed(draft, writer, policy, known, ending, challenges=len(challenge)),
+        reason=_why_believed(draft, writer, policy, known, ending, challenges=len(challenge)) + _unanswered(known),
         supersede=_ids(conflicts),
         challenge=challenge,
         settle=_ids(known.disputed.same),
@@ -316,7 +316,17 @@ def _why_believed(
         return f"kept, but it may contradict {challenges} believed lesson(s)"
     if known.disputed.same:
         return "was disputed, and nothing that is believed speaks against it any more"
-    return "nothing known says the same or the opposite"
+    return "kept" if _silent(known) else "nothing known says the same or the opposite"
+
+
+def _unanswered(known: _Known) -> str:
+    """Returns what is to be added where the judge was away: what it said nothing about is no finding."""
+    silent = _silent(known)
+    return f"; the judge gave no answer about {_count(silent)} and will be asked again" if silent else ""
+
+
+def _silent(known: _Known) -> list[Judged]:
+    return [j for j in known.active.unsure if j.verdict.no_answer not in (None, NoAnswer.BUDGET_SPENT)]
 
 
 def claims_another_time(draft: Draft, known: Lesson, at: datetime) -> bool:

@@ -32,6 +32,17 @@ from tributary.store import Database, check_level, statement
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelsUsed:
+    """The models of a memory by name and version; None where there is none."""
+
+    judge: str
+    strong_judge: str | None
+    screen: str
+    embedder: str
+    distiller: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """Shared memory over one database. Thread-safe; every method raises only the errors of `core.errors`."""
 
@@ -60,6 +71,7 @@ class Memory:
     statistician: Statistician
     prober: Prober
     warm_up: Callable[[], None]
+    used: Callable[[], ModelsUsed]
     on_close: Callable[[], None]
 
     @property
@@ -89,6 +101,10 @@ class Memory:
     def warm(self) -> None:
         """Loads the embedding model now rather than at the first request."""
         self.warm_up()
+
+    def models_used(self) -> ModelsUsed:
+        """Returns which models it works with. Loads the embedding model where its name says too little."""
+        return self.used()
 
     @charged
     def learn(

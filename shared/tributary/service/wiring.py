@@ -20,7 +20,7 @@ from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Distilling, Learner
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
 from tributary.service.databases import READER_TIMEOUT_S, Databases
-from tributary.service.memory import Memory
+from tributary.service.memory import Memory, ModelsUsed
 from tributary.service.models import Models
 from tributary.service.settings import Settings
 from tributary.spaces import Choice, Embedders, Profiles
@@ -113,6 +113,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
             exact_limit=settings.exact_limit,
         ),
         warm_up=_warm_up(embedders.first),
+        used=lambda: _used(given, models),
         on_close=server.leave,
     )
 
@@ -201,6 +202,18 @@ def _embedders(settings: Settings, given: Adapters, models: Models, database: Re
         database,
         Choice(value=settings.embedder, embedder=given.embedder or models.embedder),
         None if following is None else Choice(value=settings.next_embedder or "given", embedder=following),
+    )
+
+
+def _used(given: Adapters, models: Models) -> ModelsUsed:
+    strong = models.strong_judge if given.judge is None else None
+    distiller = given.distiller or models.distiller
+    return ModelsUsed(
+        judge=(given.judge or models.cheap_judge).version,
+        strong_judge=None if strong is None else strong.version,
+        screen=(given.screen or models.screen).version,
+        embedder=(given.embedder or models.embedder).space.name,
+        distiller=None if distiller is None else distiller.version,
     )
 
 

@@ -63,7 +63,8 @@ def _name(one: CostReply) -> str:
 
 
 def _row(name: str, one: CostReply) -> tuple[str, ...]:
-    return (name, str(one.calls), str(one.failed), str(one.input_tokens), str(one.output_tokens), _dollars(one.cost_usd))
+    dollars = "unknown" if one.calls and one.unpriced == one.calls else _dollars(one.cost_usd)
+    return (name, str(one.calls), str(one.failed), str(one.input_tokens), str(one.output_tokens), dollars)
 
 
 def _remarks(found: Costs) -> Iterator[str]:

@@ -13,7 +13,7 @@ import typer
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.options import AsJson
-from tributary.edges.cli.words import shown
+from tributary.edges.cli.words import counted, shown
 
 if TYPE_CHECKING:
     from tributary.client import Distilled, Memory, ProposedLesson
@@ -63,7 +63,7 @@ def distill(
         attempts = memory.learn_all(lessons) if learn and lessons else []
     document = {
         "lessons": [lesson.model_dump(mode="json") for lesson in lessons],
-        "dropped": dict(_dropped(replies)),
+        "dropped": [{"why": why, "count": count} for why, count in sorted(_dropped(replies).items())],
         "unread": [one.model_dump() for reply in replies for one in reply.unread],
         "model": replies[0].model,
         "learned": [_attempt_document(one) for one in attempts] if learn else None,
@@ -72,14 +72,21 @@ def distill(
     if not as_json:
         output.remark(_summary(len(found.turns), parts[: len(replies)], lessons, replies, attempts, learned=learn))
     if failure is not None:
-        raise CommandFailed(failure.code, f"only {len(replies)} of {len(parts)} parts were read: {failure.detail}")
+        raise CommandFailed(failure.code, f"only {len(replies)} of {counted(len(parts), 'part')} could be read: {failure.detail}")
     failed = [one.error for one in attempts if one.error is not None]
     if failed:
-        raise CommandFailed(failed[0].code, f"{len(failed)} of {len(attempts)} lessons could not be learned: {failed[0].detail}")
+        raise CommandFailed(
+            failed[0].code, f"{len(failed)} of {counted(len(attempts), 'lesson')} could not be learned: {failed[0].detail}"
+        )
 
 
 def _raw(file: str) -> bytes:
-    return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    if file == "-":
+        return sys.stdin.buffer.read()
+    path = Path(file)
+    if not path.exists() or path.is_dir():
+        raise typer.BadParameter("there is no such file", param_hint="FILE")
+    return path.read_bytes()
 
 
 def _distilled(memory: Memory, parts: Sequence[Sequence[Turn]], ref: str, most: int) -> Iterator[Distilled]:
@@ -136,13 +143,15 @@ def _summary(
     learned: bool,
 ) -> str:
     sent = sum(len(part) for part in parts)
-    said = [f"{len(lessons)} lessons from {sent} turns" + (f" (the last of {turns})" if sent < turns else "")]
+    said = [
+        f"{counted(len(lessons), 'lesson')} from {counted(sent, 'turn')}" + (f" (the last of {turns})" if sent < turns else "")
+    ]
     dropped = _dropped(replies)
     if dropped:
         said.append("dropped " + ", ".join(f"{count} {why}" for why, count in sorted(dropped.items())))
     unread = sum(len(reply.unread) for reply in replies)
     if unread:
-        said.append(f"{unread} stretches of turns were not read")
+        said.append("1 stretch of turns was not read" if unread == 1 else f"{unread} stretches of turns were not read")
     if learned:
         outcomes = Counter(one.result.outcome if one.result else "failed" for one in attempts)
         said.append(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())) or "nothing to learn")

@@ -12,6 +12,7 @@ from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceSwitched, TribeS
 from tributary.core.status import Observation, Status
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import MemoryFace
+from tributary.service.memory import ModelsUsed
 from tributary.service.operator import NewTribe, Tribe
 
 
@@ -59,6 +60,8 @@ class ServedMemory(MemoryFace, Protocol):
     """The memory that `serve` puts behind the gateway."""
 
     def warm(self) -> None: ...
+
+    def models_used(self) -> ModelsUsed: ...
 
 
 class GardenerFace(Protocol):

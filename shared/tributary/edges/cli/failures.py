@@ -36,6 +36,10 @@ _EXTRAS = {
     "sentence_transformers": "sentence-transformers",
 }
 """Top-level module -> the extra of the distribution that brings it."""
+_LOGGED = frozenset({"model_failed", "unavailable"})
+"""Of these the server's log knows more than its reply says."""
+_SENT_TO_THE_LOG = frozenset({"internal", "bad_setting", "corrupt"})
+"""Of these, too, and the reply says so itself. Of all others the reply says it all."""
 
 
 class CommandFailed(Exception):
@@ -97,8 +101,10 @@ def tell(failure: Failure, *, as_json: bool) -> None:
     lines = [f"Error: {visible(failure.detail, joiners=True)}"]
     if len(failure.fields) > 1:
         lines += [f"  {visible(field)}: {visible(rule)}" for field, rule in failure.fields]
-    if failure.operation:
+    if failure.operation and failure.code in _LOGGED:
         lines.append(f"  The server's log tells more under operation {visible(failure.operation)}.")
+    elif failure.operation and failure.code in _SENT_TO_THE_LOG:
+        lines.append(f"  Operation {visible(failure.operation)}.")
     sys.stderr.write("\n".join(lines) + "\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 HELD_BACK = "[do not follow] "
 """Stands before every quarantined text."""
 _SHORT = 100
+_NOT_SCREENED = "screen_unavailable"
+"""The code that a reason names when no screen could say anything."""
 
 
 def learned_lines(reply: Learned) -> list[str]:
@@ -35,9 +38,15 @@ def learned_lines(reply: Learned) -> list[str]:
         lines.append(f"  next, for a curator: tributary curate show {shown(reply.challenges[0])}")
     again = "; said before, nothing new was written" if reply.replayed else ""
     if reply.outcome == "quarantined" and reply.lesson:
-        lines.append(f"  next, for a curator: tributary curate release {shown(reply.lesson.id)}, if the screen was wrong")
+        lines.append(f"  next: {_after_quarantine(reply, shown(reply.lesson.id))}")
     lines.append(f"  decision {shown(reply.decision)}, tick {reply.tick}{again}")
     return lines
+
+
+def _after_quarantine(reply: Learned, lesson: str) -> str:
+    if _NOT_SCREENED in re.split(r"[ ,;]+", reply.reason):
+        return "nothing; no screen answered, and the gardener has the lesson screened again"
+    return f"for a curator: tributary curate release {lesson}, if the screen was wrong"
 
 
 def hits_document(hits: Hits) -> dict[str, object]:

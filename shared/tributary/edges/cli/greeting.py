@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +43,8 @@ class Greeting:
     set_aside: Path | None
     data: str
     origins: tuple[str, ...]
+    models: Mapping[str, str | None]
+    """Name and version by what the model is for."""
 
     def document(self) -> dict[str, object]:
         """Returns the same for machines."""
@@ -56,6 +58,7 @@ class Greeting:
             "connection_file": str(self.connection_file) if self.kept_for else None,
             "data": self.data,
             "cors_origins": list(self.origins),
+            "models": dict(self.models),
         }
 
     def lines(self) -> list[str]:
@@ -64,6 +67,7 @@ class Greeting:
             "",
             *self._whose(),
             f"Data: {shown(self.data)}",
+            f"Models: {', '.join(_model(role.replace('_', ' '), name) for role, name in self.models.items())}.",
             *self._browsers(),
             "",
             "Try:",
@@ -132,6 +136,10 @@ class Greeting:
             yield f'  {_command()} recall "deploy payments"'
         yield "Give each of your agents a token of its own:"
         yield f"  {_command()} agent create agent-a --role writer{tribe}"
+
+
+def _model(role: str, name: str | None) -> str:
+    return f"no {role}" if name is None else f"{role} {shown(name)}"
 
 
 def _command() -> str:

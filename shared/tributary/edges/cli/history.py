@@ -7,10 +7,19 @@ from typing import Annotated
 import typer
 
 from tributary.edges.cli.doors import session
+from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.options import AsJson, time_or_tick
 from tributary.edges.cli.paging import Limit
 
-LessonId = Annotated[str, typer.Argument(metavar="ID", help="The lesson's id, as recall shows it.")]
+
+def _of_a_lesson(given: str) -> str:
+    """Returns the id; raises CommandFailed for one of a decision, which learn shows beside the lesson's."""
+    if given.startswith("dec_"):
+        raise CommandFailed("invalid_request", "this is the id of a decision, not of a lesson; see 'tributary curate decisions'")
+    return given
+
+
+LessonId = Annotated[str, typer.Argument(metavar="ID", help="The lesson's id, as recall shows it.", callback=_of_a_lesson)]
 
 
 def show(

@@ -9,7 +9,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tributary.edges.cli.output import Output
     from tributary.edges.gateway import Started
     from tributary.service import Settings
+    from tributary.service.memory import ModelsUsed
     from tributary.service.operator import NewTribe, Tribe
 
 
@@ -88,18 +89,35 @@ def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) ->
             memory = stack.enter_context(doors.open_memory(settings))
             kept = _kept(memory, folder)
         memory.warm()
+        models = _told(memory.models_used())
 
         def started(about: Started) -> None:
             local = _local(about.url)
             if kept is not None:
                 lease.follow(lambda: _connection(memory, folder, local, kept))
-            greeting = _greeting(settings, prepared, folder, local, host=host, kept=kept, lease=lease)
+            greeting = _greeting(settings, prepared, folder, local, host=host, kept=kept, lease=lease, models=models)
             warning = greeting.warning()
             if warning:
                 output.remark(warning)
             output.result(greeting.document(), greeting.lines())
 
         doors.serve(memory, host=host, port=port, cors_origins=settings.cors_origins, started=started)
+
+
+def _told(models: ModelsUsed) -> ModelsUsed:
+    """Notes in the log which models the server works with, and returns them."""
+    from tributary.telemetry import log
+    from tributary.telemetry.events import Event
+
+    log.event(
+        Event.SERVICE_MODELS,
+        judge=models.judge,
+        strong_judge=models.strong_judge,
+        screen=models.screen,
+        embedder=models.embedder,
+        distiller=models.distiller,
+    )
+    return models
 
 
 def _prepare(operator: OperatorFace, lease: Lease, folder: Path, name: str) -> _Prepared:
@@ -153,7 +171,15 @@ def _connection(memory: ServedMemory, folder: Path, url: str, known: _Kept) -> C
 
 
 def _greeting(
-    settings: Settings, prepared: _Prepared, folder: Path, url: str, *, host: str, kept: _Kept | None, lease: Lease
+    settings: Settings,
+    prepared: _Prepared,
+    folder: Path,
+    url: str,
+    *,
+    host: str,
+    kept: _Kept | None,
+    lease: Lease,
+    models: ModelsUsed,
 ) -> Greeting:
     from tributary.contract.home import CONNECTION_FILE, read_connection
     from tributary.edges.cli.greeting import Greeting
@@ -174,6 +200,7 @@ def _greeting(
         set_aside=prepared.set_aside,
         data="the database that DATABASE_URL names" if settings.database_url else str(folder),
         origins=tuple(settings.cors_origins),
+        models=asdict(models),
     )
 
 

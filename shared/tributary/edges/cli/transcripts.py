@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import typer
 
 from tributary.core.limits import TRANSCRIPT_BYTES, TRANSCRIPT_TURNS
 from tributary.core.transcript import Turn, TurnRole, turns_of
@@ -57,10 +60,13 @@ class _Reading:
 
 
 def read_transcript(raw: bytes) -> Found:
-    """Returns the turns of a transcript, oldest first; raises CommandFailed for one that cannot be read or says nothing."""
+    """Returns the turns of a transcript, oldest first.
+
+    Raises CommandFailed for one that is too long or says nothing, BadParameter for one that is no text, or JSON in part only.
+    """
     if len(raw) > FILE_BYTES:
         raise CommandFailed("too_large", f"the transcript has {len(raw)} bytes; at most {FILE_BYTES} are read")
-    text = raw.decode("utf-8-sig", errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    text = _text(raw)
     reading = _Reading()
     for one in _documents(text):
         reading.take(one)
@@ -90,29 +96,57 @@ def parts_of(turns: Sequence[Turn], ref: str) -> list[tuple[Turn, ...]]:
     return parts[-MOST_PARTS:]
 
 
+def _text(raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _no_transcript(f"is no text: byte {error.start + 1} is not UTF-8") from None
+    if "\x00" in text:
+        raise _no_transcript("is no text: it holds NUL bytes")
+    return text
+
+
+def _no_transcript(why: str) -> typer.BadParameter:
+    return typer.BadParameter(f"the transcript {why}", param_hint="FILE")
+
+
 def _documents(text: str) -> Iterator[object]:
-    """Yields what is written as JSON: the entries of one list (or of its `transcript` or `messages`), or one a line."""
+    """Yields what is written as JSON: the entries of one list (or of its `transcript` or `messages`), or one a line.
+
+    Raises BadParameter where something that begins as JSON is none: a part of a transcript would be taken for the whole.
+    """
+    broken: Exception | None = None
     try:
         whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = None
+    except (ValueError, RecursionError) as error:
+        whole, broken = None, error
     if isinstance(whole, dict):
         inner = next((whole[name] for name in ("transcript", "messages", "turns") if isinstance(whole.get(name), list)), None)
         whole = [whole] if inner is None else inner
     if isinstance(whole, list):
         yield from whole
         return
-    if not _looks_like_json(text):
+    if broken is None or not _looks_like_json(text):
         return
-    for line in text.splitlines():
-        try:
-            yield json.loads(line)
-        except (ValueError, RecursionError):
-            yield None
+    if _is_one_document(text):
+        at = f", at line {broken.lineno}" if isinstance(broken, json.JSONDecodeError) else ""
+        raise _no_transcript(f"begins as JSON and is none, or is cut off{at}")
+    for number, line in enumerate(text.split("\n"), 1):  # no other line break: JSON has those of Unicode within its texts
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                raise _no_transcript(f"has JSON lines, but line {number} is not JSON") from None
 
 
 def _looks_like_json(text: str) -> bool:
-    return text.lstrip()[:2] in {'{"', "[{", "{}", "[]"} or text.lstrip().startswith(("{\n", "[\n"))
+    return re.match(r'\s*(\{\s*["}]|\[\s*[{\]])', text) is not None
+
+
+def _is_one_document(text: str) -> bool:
+    """Tells a list, or an object that is laid out over several lines, from objects of a line each."""
+    first = text.lstrip().partition("\n")[0].rstrip()
+    return first.startswith("[") or first == "{"
 
 
 def _turns_in(given: Mapping[str, Any]) -> Iterator[Turn]:

@@ -19,6 +19,11 @@ def shown_block(text: str) -> str:
     return visible(text.replace("\r\n", "\n"), keep="\n\t", joiners=True)
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns '1 lesson', '2 lessons'."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def moment(when: datetime) -> str:
     """Returns a time as people compare them: in UTC, to the second."""
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
