@@ -322,7 +322,7 @@ def _why_believed(
 def _unanswered(known: _Known) -> str:
     """Returns what is to be added where the judge was away: what it said nothing about is no finding."""
     silent = _silent(known)
-    return f"; the judge gave no answer about {_count(silent)} and will be asked again" if silent else ""
+    return f"; the judge gave no answer about {counted(silent)} and will be asked again" if silent else ""
 
 
 def _silent(known: _Known) -> list[Judged]:
