@@ -27,7 +27,7 @@ def run(bench: Bench) -> Measured:
             share("exact", found.exact, found.n, tolerance=0.05),
             share("failed", found.failed, found.n, better=Better.LOWER, tolerance=0.0),
             Metric(name="pearson", value=found.pearson, n=found.n, tolerance=0.05),
-            Metric(name="bias", value=found.bias, n=found.n, better=Better.ZERO, tolerance=0.25),
+            Metric(name="bias", value=found.bias, n=found.n, better=Better.ZERO, tolerance=0.05),
         ),
         confusions=(Confusion(title=f"grades of people and of {found.grader}", labels=GRADES, answers=GRADES, counts=counts),),
         wrong=tuple(

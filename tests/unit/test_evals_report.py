@@ -19,7 +19,7 @@ def reported(text: str) -> dict[str, dict[str, tuple[str, str, str]]]:
     for section in text.split("\n## ")[1:]:
         suite = section.partition("\n")[0].strip()
         _, _, table = section.partition(f"| {' | '.join(METRIC_HEADS)} |\n")
-        rows = re.findall(r"^\| `(\w+[\w@]*)` \| (-?[\d.]+) \| [^|]*\| (\d+) \| (\w+) \|$", table, re.MULTILINE)
+        rows = re.findall(r"^\| `(\w+[\w@]*)` \| (-?[\d.]+) \| [^|]*\| (\d+) \| ([\w ]+) \|$", table, re.MULTILINE)
         found[suite] = {name: (value, n, better) for name, value, n, better in rows}
     return found
 
