@@ -94,7 +94,7 @@ def test_a_recall_without_the_provider_finds_by_words_and_says_so_and_a_learn_wr
 
 
 def test_a_mute_provider_holds_nobody_longer_than_allowed(database_url: str, provider: ProviderServer) -> None:
-    with open_tribal(database_url, embedder=hosted(provider, timeout_s=0.5)) as tribal:
+    with open_tribal(database_url, embedder=hosted(provider, timeout_s=3.0)) as tribal:
         tribal.learn(tribal.curator, KNOWN)
         provider.always(Reply(delay_s=60))
         assert tribal.recall(ASKED).receipt.causes == (Cause.EMBEDDER_FAILED,)

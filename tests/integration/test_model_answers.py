@@ -48,7 +48,7 @@ def jev_at(server: TypeSafe) -> Judge:
         api_key=KEY,
         url=server.url,
         model=MODEL,
-        timeout_s=0.5,
+        timeout_s=2.0,
         attempts=1,
         prices=Prices.shipped(),
         purpose=Purpose.JUDGE,

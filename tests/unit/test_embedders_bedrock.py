@@ -271,10 +271,11 @@ class TestFailures:
     )
     @pytest.mark.parametrize("bound", ["its own", "the caller's"])
     def test_a_slow_service_is_not_waited_for_past_the_time(self, provider: ProviderServer, slow: Reply, bound: str) -> None:
+        embedder = made(provider, timeout_s=2.0 if bound == "its own" else 20.0)
+        embedder.warm()  # so that the client is there, however long this machine takes to make one
         provider.always(slow)
-        embedder = made(provider, timeout_s=0.5 if bound == "its own" else 20.0)
         with charged() as ledger, pytest.raises(ModelTimedOut):
-            embedder.embed([TEXT], timeout_s=0.5 if bound == "the caller's" else None)
+            embedder.embed([TEXT], timeout_s=2.0 if bound == "the caller's" else None)
         assert [call.end for call in ledger.calls] == [CallEnd.TIMED_OUT]
 
     def test_without_time_nothing_is_asked(self, provider: ProviderServer) -> None:
