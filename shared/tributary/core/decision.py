@@ -76,6 +76,11 @@ class Verdict:
         }
         return said if self.first is None else {**said, "first": self.first.record()}
 
+    @classmethod
+    def unanswered(cls, lesson_id: UUID, *, judge: str, cause: NoAnswer, reason: str) -> Verdict:
+        """Returns what stands for an answer that a judge did not give."""
+        return cls(lesson_id=lesson_id, kind=VerdictKind.UNSURE, confidence=0.0, judge=judge, reason=reason, cause=cause)
+
     @property
     def no_answer(self) -> NoAnswer | None:
         """Returns why this is no answer, None when it is one."""

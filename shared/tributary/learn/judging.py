@@ -103,11 +103,4 @@ class Bench:
         return [by_id.get(one.lesson_id) or self._no_answer(one.lesson_id, cause) for one in lessons]
 
     def _no_answer(self, lesson_id: UUID, cause: NoAnswer) -> Verdict:
-        return Verdict(
-            lesson_id=lesson_id,
-            kind=VerdictKind.UNSURE,
-            confidence=0.0,
-            judge=self._judge.version,
-            reason="the judge gave no answer",
-            cause=cause,
-        )
+        return Verdict.unanswered(lesson_id, judge=self._judge.version, cause=cause, reason="the judge gave no answer")

@@ -143,14 +143,8 @@ class AskedJudge:
 
     def _verdict(self, candidate: JudgedText, found: _Answer | Exception) -> Verdict:
         if isinstance(found, Exception):
-            return Verdict(
-                lesson_id=candidate.lesson_id,
-                kind=VerdictKind.UNSURE,
-                confidence=0.0,
-                judge=self.version,
-                reason="the model gave no answer",
-                cause=NoAnswer.of(found),
-            )
+            cause = NoAnswer.of(found)
+            return Verdict.unanswered(candidate.lesson_id, judge=self.version, cause=cause, reason="the model gave no answer")
         return Verdict(
             lesson_id=candidate.lesson_id,
             kind=found.verdict,

@@ -89,14 +89,7 @@ class JevJudge:
         return Verdict(lesson_id=candidate.lesson_id, kind=kind, confidence=confidence, judge=self.version, reason=said)
 
     def _no_answer(self, candidate: JudgedText, cause: NoAnswer) -> Verdict:
-        return Verdict(
-            lesson_id=candidate.lesson_id,
-            kind=VerdictKind.UNSURE,
-            confidence=0.0,
-            judge=self.version,
-            reason="the model gave no answer",
-            cause=cause,
-        )
+        return Verdict.unanswered(candidate.lesson_id, judge=self.version, cause=cause, reason="the model gave no answer")
 
 
 def settled(odds: dict[VerdictKind, float], confidence: float) -> tuple[VerdictKind, float]:

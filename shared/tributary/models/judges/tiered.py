@@ -118,14 +118,7 @@ def _asked(judge: Judge, new: JudgedText, candidates: Sequence[JudgedText], time
 
 
 def _no_answer(lesson_id: UUID, judge: Judge, cause: NoAnswer) -> Verdict:
-    return Verdict(
-        lesson_id=lesson_id,
-        kind=VerdictKind.UNSURE,
-        confidence=0.0,
-        judge=judge.version,
-        reason="no answer was given",
-        cause=cause,
-    )
+    return Verdict.unanswered(lesson_id, judge=judge.version, cause=cause, reason="no answer was given")
 
 
 def _log(judge: Judge, error: Exception) -> None:
