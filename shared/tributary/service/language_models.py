@@ -11,9 +11,9 @@ from pydantic import SecretStr
 from tributary.core.errors import BadSetting
 from tributary.core.ports import LanguageModel
 from tributary.core.spending import Purpose
+from tributary.models.addresses import OPENAI_URL
 from tributary.models.jev import DEFAULT_URL as TYPESAFE_URL
 from tributary.models.keys import KEY_RULE, is_sendable
-from tributary.models.llms.openai import OPENAI_URL
 from tributary.models.loopback import is_here
 from tributary.models.prices import Prices
 from tributary.service.settings import PREFIX, Settings, variable_of

@@ -10,9 +10,9 @@ from uuid import UUID
 from tributary.core.errors import ModelFailed, TributaryError
 from tributary.core.ports import Distiller, Embedder, Judge, JudgedText
 from tributary.core.transcript import Transcript, Turn, TurnRole
+from tributary.models.addresses import OPENAI_URL
 from tributary.models.llms import listing
 from tributary.models.llms.listing import ListedModel
-from tributary.models.llms.openai import OPENAI_URL
 from tributary.service.language_models import LANGUAGE_MODELS, Role, place, region
 from tributary.service.models import TITAN, Models, over_a_wire
 from tributary.service.settings import Settings

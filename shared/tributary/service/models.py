@@ -10,7 +10,6 @@ from tributary.core.errors import BadSetting
 from tributary.core.ports import Distiller, Embedder, Judge, LanguageModel, Screen
 from tributary.models.installed import need
 from tributary.models.jev import is_pinned
-from tributary.models.llms.claude import executable
 from tributary.models.prices import Prices
 from tributary.service.language_models import Role, check_place, language_model, place, prices, region
 from tributary.service.settings import PREFIX, Settings
@@ -249,4 +248,6 @@ def _check_installed(settings: Settings, provider: str | None, variable: str) ->
         module, library, extra = _LIBRARIES[provider]
         need(module, library=library, extra=extra, by=f"{variable}: {provider}")
     if provider == "claude":
+        from tributary.models.llms.claude import executable
+
         executable(settings.claude_command, os.environ)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tributary.core.errors import ModelFailed, ModelMalformed
 from tributary.models import aws
+from tributary.models.addresses import OPENAI_URL
 from tributary.models.bounded import Lane
 from tributary.models.llms import openai as compatible
 from tributary.models.llms.answers import parts
@@ -73,7 +74,7 @@ def bedrock_models(*, region: str, url: str | None, control_url: str | None = No
 
 def openai_models(*, url: str | None, api_key: str | None, timeout_s: float) -> list[ListedModel]:
     """Returns what the provider lists, sorted; it lists what it has, which the key may not always use. Raises ModelFailed."""
-    place = (url or compatible.OPENAI_URL).rstrip("/")
+    place = (url or OPENAI_URL).rstrip("/")
     client = compatible.client(url=place, key=compatible.key_for(place, api_key), timeout_s=timeout_s)
     content = compatible.fetched(
         lambda: client.models.with_streaming_response.list(timeout=timeout_s), lane=Lane(), timeout_s=timeout_s

@@ -23,6 +23,7 @@ from tributary.core.errors import (
     ModelUnreachable,
 )
 from tributary.core.ports import Prompt
+from tributary.models.addresses import OPENAI_URL
 from tributary.models.bounded import ATTEMPTS, Lane
 from tributary.models.keys import KEY_RULE, is_sendable
 from tributary.models.lazily import Lazily
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     import openai
     from openai import APIResponse
 
-OPENAI_URL = "https://api.openai.com/v1"
 _LADDER = (Form.SCHEMA, Form.TOOL, Form.OBJECT, Form.TEXT)
 _CAPS = ("max_completion_tokens", "max_tokens")
 _MISSING = "an OpenAI-compatible model needs openai, which is not installed: pip install 'tributary-memory[openai]'"
