@@ -6,8 +6,14 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 
 CHAOS_SECONDS ?= 300
 
+# Of the deployment: make deploy PROFILE=prod OPTIONS="-c dashboard=none" (docs/deploy.md)
+PROFILE ?= dev
+OPTIONS ?=
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
+CDK := npx --yes aws-cdk@2.1148.1
+
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million eval eval-retrieval chaos openapi system-deps clean
+.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million eval eval-retrieval chaos openapi synth diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -21,6 +27,11 @@ $(VENV)/local.stamp: pyproject.toml constraints.txt
 $(VENV)/dev.stamp: $(VENV)/local.stamp
 	@echo "installing what the tests and checks need"
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/infra.stamp: $(VENV)/local.stamp
+	@echo "installing what the CDK app needs"
+	@$(PIP) --editable '.[infra]'
 	@touch $@
 
 demo: $(VENV)/local.stamp  ## agent-a learns the hard way, agent-b recalls and sails through
@@ -71,6 +82,19 @@ chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, the
 
 openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
 	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json
+
+synth: $(VENV)/infra.stamp layer  ## templates of both profiles under build/synth; needs no AWS account
+	$(CDK) synth --quiet --output build/synth/prod -c profile=prod $(OPTIONS)
+	$(CDK) synth --quiet --output build/synth/dev -c profile=dev $(OPTIONS)
+
+diff: $(VENV)/infra.stamp layer  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
+	$(CDK) diff --all -c profile=$(PROFILE) $(OPTIONS)
+
+deploy: $(VENV)/infra.stamp layer  ## stand it up, or bring it up to this code (docs/deploy.md)
+	$(CDK) deploy --all -c profile=$(PROFILE) $(OPTIONS)
+
+destroy: $(VENV)/infra.stamp layer  ## take it down; prod's database is protected and stays
+	$(CDK) destroy --all -c profile=$(PROFILE) $(OPTIONS)
 
 system-deps:  ## install PgBouncer (Debian, needs root)
 	@command -v pgbouncer >/dev/null || test -x /usr/sbin/pgbouncer || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer >/dev/null; }

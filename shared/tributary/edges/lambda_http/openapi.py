@@ -73,7 +73,7 @@ def _paths() -> Json:
 
 
 def _operation(route: Route) -> Json:
-    operation: Json = {"operationId": route.operation, "summary": route.summary}
+    operation: Json = {"operationId": route.operation, "summary": route.summary, "x-function": route.function}
     if route.role:
         operation["description"] = f"Needs the role {route.role} or a higher one."
         operation["security"] = [{"token": []}]

@@ -1,0 +1,1 @@
+"""What stands Tributary up on AWS: stacks that compose constructs, one construct a concern. Imports nothing of the library."""

@@ -1,0 +1,32 @@
+"""Builds the app: the stacks of one profile, checked by cdk-nag's AwsSolutions."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from aws_cdk import App, Tags, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from infra.config import config_from
+from infra.stacks import AppStack, DataStack
+
+
+def build(app: App) -> tuple[DataStack, AppStack]:
+    """Adds the stacks to `app`; raises BadOption."""
+    config = config_from(_context(app))
+    data = DataStack(app, config)
+    running = AppStack(app, config, data.ground)
+    running.add_stack_dependency(data)
+    Tags.of(app).add("application", config.prefix, exclude_resource_types=["AWS::RDS::DBProxyTargetGroup"])
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    return data, running
+
+
+def _context(app: App) -> dict[str, Any]:
+    """Returns the app's context; account and region are the CLI's own where the options name none."""
+    context: dict[str, Any] = dict(app.node.get_all_context())
+    for name, variable in (("account", "CDK_DEFAULT_ACCOUNT"), ("region", "CDK_DEFAULT_REGION")):
+        if os.environ.get(variable):
+            context.setdefault(name, os.environ[variable])
+    return context

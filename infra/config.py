@@ -1,0 +1,180 @@
+"""The options of a deployment, typed: defaults by profile, changed by `-c name=value` or by `context` in cdk.json."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from infra.models import Needs, needs_of
+from infra.table import FUNCTIONS, FunctionSpec
+
+ROOT = Path(__file__).parents[1]
+LAYER = ROOT / "build" / "layer"
+LOCAL_LAYER = ROOT / "build" / "layer-local"
+
+
+class BadOption(Exception):
+    """An option of the deployment is missing or makes no sense."""
+
+
+def _from_json(value: object) -> object:
+    """Options given on the command line are text; lists and mappings are JSON in it."""
+    if isinstance(value, str) and value.strip()[:1] in {"{", "["}:
+        return json.loads(value)
+    return value
+
+
+Json = BeforeValidator(_from_json)
+Capacity = Annotated[float, Field(ge=0, le=256, multiple_of=0.5)]
+
+
+class Config(BaseModel):
+    """Every option, checked. What an option costs is in docs/deploy.md."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    profile: Literal["prod", "dev"]
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,20}$")] = "tributary"
+    """Begins the names of stacks and functions: `tributary-prod-recall`."""
+    account: Annotated[str, Field(pattern=r"^\d{12}$")] | None = None
+    region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")] | None = None
+
+    cidr: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+\.\d+/\d+$")] = "10.20.0.0/16"
+    egress: Literal["none", "nat"] = "none"
+
+    proxy: bool
+    readers: Annotated[int, Field(ge=0, le=15)]
+    min_acu: Capacity
+    max_acu: Annotated[Capacity, Field(ge=1)]
+    backup_days: Annotated[int, Field(ge=1, le=35)]
+    deletion_protection: bool
+
+    dashboard: Literal["apprunner", "lambda", "none"] = "lambda"
+    authorization: Literal["tokens", "iam"] = "tokens"
+    cors_origins: Annotated[tuple[str, ...], Json] = ()
+    domain_name: str | None = None
+    certificate_arn: str | None = None
+    hosted_zone_id: str | None = None
+    hosted_zone_name: str | None = None
+    requests_per_second: Annotated[int, Field(ge=1, le=10_000)]
+
+    garden_minutes: Annotated[int, Field(ge=1, le=1440)]
+    index_minutes: Annotated[int, Field(ge=15, le=1440)]
+    log_days: Literal[1, 7, 14, 30, 90, 180, 365, 731]
+    alarm_email: str | None = None
+    snap_start: bool = False
+    reserved_concurrency: Annotated[Mapping[str, Annotated[int, Field(ge=1)]], Json] = Field(default_factory=dict)
+
+    settings: Annotated[Mapping[str, str], Json] = Field(default_factory=dict)
+    """Settings of the library for every function, by variable (docs/settings.md); no keys: those go into the secret."""
+    secret_arn: Annotated[str, Field(pattern=r"^arn:[^:]+:secretsmanager:[^:]+:\d{12}:secret:.+$")] | None = None
+    """A secret whose JSON holds settings that nobody may read, such as API keys."""
+    layer: Path = LAYER
+    local_layer: Path = LOCAL_LAYER
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _exact(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if not re.fullmatch(r"https?://[^/*\s]+", origin):
+                raise ValueError(f"'{origin}' is no exact origin such as https://app.example.org (no path, no *)")
+        return origins
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.min_acu > self.max_acu:
+            raise ValueError(f"min_acu ({self.min_acu}) is above max_acu ({self.max_acu})")
+        if self.proxy and self.min_acu == 0:
+            raise ValueError("min_acu=0 has no use with proxy=true: a cluster behind RDS Proxy never pauses")
+        if self.readers and not self.proxy:
+            raise ValueError("readers need proxy=true: recall reads through the proxy's read-only endpoint")
+        if bool(self.domain_name) != bool(self.certificate_arn):
+            raise ValueError("domain_name and certificate_arn go together")
+        if bool(self.hosted_zone_id) != bool(self.hosted_zone_name):
+            raise ValueError("hosted_zone_id and hosted_zone_name go together")
+        if self.hosted_zone_id and not self.domain_name:
+            raise ValueError("hosted_zone_id needs domain_name")
+        unmet = self.needs.unmet(egress=self.egress)
+        if unmet:
+            raise ValueError(unmet)
+        return self
+
+    @property
+    def needs(self) -> Needs:
+        """What the configured models need of the network and the layers."""
+        return needs_of(self.models)
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """The settings of every function, with the default of AWS: Bedrock embeds."""
+        return {"TRIBUTARY_EMBEDDER": "bedrock", **self.settings}
+
+    @property
+    def functions(self) -> tuple[FunctionSpec, ...]:
+        """The functions of the table that this deployment has."""
+        return tuple(spec for spec in FUNCTIONS if not spec.when_dashboard or self.dashboard == "lambda")
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.name}-{self.profile}"
+
+    @property
+    def stack_prefix(self) -> str:
+        return "".join(part.capitalize() for part in self.prefix.split("-"))
+
+
+PROFILES: Mapping[str, Mapping[str, Any]] = {
+    "prod": {
+        "proxy": True,
+        "readers": 1,
+        "min_acu": 0.5,
+        "max_acu": 16,
+        "backup_days": 14,
+        "deletion_protection": True,
+        "requests_per_second": 500,
+        "garden_minutes": 15,
+        "index_minutes": 60,
+        "log_days": 90,
+    },
+    "dev": {
+        "proxy": False,
+        "readers": 0,
+        "min_acu": 0,
+        "max_acu": 2,
+        "backup_days": 1,
+        "deletion_protection": False,
+        "requests_per_second": 50,
+        "garden_minutes": 1440,
+        "index_minutes": 1440,
+        "log_days": 14,
+    },
+}
+
+
+def config_from(context: Mapping[str, Any]) -> Config:
+    """Returns the options in a CDK app's context; raises BadOption naming the option and the rule."""
+    given = {name: value for name, value in context.items() if not _is_cdks_own(name)}
+    profile = str(given.get("profile", ""))
+    if profile not in PROFILES:
+        raise BadOption(f"-c profile=prod or -c profile=dev is needed (it is '{profile}')")
+    for name in given:
+        if name not in Config.model_fields:
+            near = difflib.get_close_matches(name, Config.model_fields, n=1)
+            raise BadOption(f"-c {name}: is no option" + (f"; did you mean {near[0]}?" if near else ""))
+    try:
+        return Config.model_validate({**PROFILES[profile], **given})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        rule = first["msg"].removeprefix("Value error, ")
+        raise BadOption(f"-c {place}: {rule}" if place else rule) from None
+
+
+def _is_cdks_own(name: str) -> bool:
+    return ":" in name or name.startswith(("@", "aws-cdk"))

@@ -1,0 +1,1 @@
+"""One construct a concern; `infra.stacks` composes them."""

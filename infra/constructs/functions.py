@@ -1,0 +1,153 @@
+"""The functions of the table, each with a role, a log group, a version that is live, and nothing that it does not need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aws_cdk import Acknowledgment, Duration, Stack, Token, Validations
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as sources
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.acknowledged import acknowledge
+from infra.config import ROOT, BadOption, Config
+from infra.constructs.ground import Ground
+from infra.constructs.layers import ARCHITECTURE, RUNTIME, Layers
+from infra.constructs.queues import PendingQueue, dead_letters
+from infra.log_groups import log_group
+from infra.models import invoked_by
+from infra.table import BY_NAME, FunctionSpec
+
+
+class Functions(Construct):
+    """`live` holds the alias that is to be invoked of each."""
+
+    def __init__(
+        self, scope: Construct, id_: str, config: Config, *, ground: Ground, layers: Layers, pending: PendingQueue
+    ) -> None:
+        super().__init__(scope, id_)
+        for name in config.reserved_concurrency:
+            if name not in BY_NAME:
+                raise BadOption(f"-c reserved_concurrency: there is no function '{name}'")
+        self._config = config
+        self._ground = ground
+        self._layers = layers
+        self._pending = pending
+        self.dead: dict[str, sqs.Queue] = {}
+        self.functions = {spec.name: self._function(spec) for spec in config.functions}
+        self.live = {name: function.add_alias("live") for name, function in self.functions.items()}
+        self.live["settler"].add_event_source(
+            sources.SqsEventSource(pending.queue, batch_size=10, max_concurrency=5, report_batch_item_failures=True)
+        )
+
+    def function_name(self, spec: FunctionSpec) -> str:
+        return f"{self._config.prefix}-{spec.name}"
+
+    def _function(self, spec: FunctionSpec) -> lambda_.Function:
+        config = self._config
+        room = Construct(self, spec.name.capitalize())
+        if spec.asynchronous:
+            self.dead[spec.name] = dead_letters(room, "Dead")
+        log = log_group(room, "Log", config, name=f"/aws/lambda/{self.function_name(spec)}")
+        snapshot = config.snap_start and spec.snap_start
+        function = lambda_.Function(
+            room,
+            "Function",
+            function_name=self.function_name(spec),
+            description=f"Tributary: {spec.purpose}",
+            code=lambda_.Code.from_asset(str(ROOT / "functions" / spec.folder), exclude=["__pycache__"]),
+            handler="handler.handler",
+            runtime=RUNTIME,
+            architecture=ARCHITECTURE,
+            layers=self._layers.all,
+            memory_size=spec.memory_mb,
+            timeout=Duration.seconds(spec.timeout_s),
+            environment=dict(self._environment(spec)),
+            role=self._role(room, spec, log),
+            log_group=log,
+            tracing=lambda_.Tracing.ACTIVE,
+            vpc=self._ground.network.vpc,
+            vpc_subnets=self._ground.network.compute,
+            security_groups=[self._group(spec)],
+            dead_letter_queue=self.dead.get(spec.name),
+            reserved_concurrent_executions=config.reserved_concurrency.get(spec.name),
+            snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snapshot else None,
+        )
+        acknowledge(
+            room,
+            {
+                "IAM5[Resource::*]": "What Lambda does to put it into the VPC, and sending traces, have no resource to name",
+                "L1": "Python 3.13 is the runtime that the layer is built for and tested on",
+            },
+        )
+        if snapshot:
+            rule = "Annotation::@aws-cdk/aws-lambda:snapStartRequirePublish"
+            Validations.of(function).acknowledge(Acknowledgment(id=rule, reason="The alias that serves is of a published version"))
+        return function
+
+    def _group(self, spec: FunctionSpec) -> ec2.SecurityGroup:
+        network = self._ground.network
+        return network.owners if spec.door == "writer" else network.functions
+
+    def _environment(self, spec: FunctionSpec) -> Mapping[str, str]:
+        config = self._config
+        given = {"TRIBUTARY_CONNECTIONS": "2", **config.models, **self._ground.door(spec).environment}
+        if spec.tells_queue:
+            given["TRIBUTARY_PENDING_QUEUE_URL"] = self._pending.queue.queue_url
+        if config.secret_arn:
+            given["TRIBUTARY_SECRET_ARN"] = config.secret_arn
+        return given
+
+    def _role(self, room: Construct, spec: FunctionSpec, log: logs.LogGroup) -> iam.Role:
+        stack = Stack.of(self)
+        role = iam.Role(room, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        function = f"arn:{stack.partition}:lambda:{stack.region}:{stack.account}:function:{self.function_name(spec)}"
+        _allow(role, ["logs:CreateLogStream", "logs:PutLogEvents"], [log.log_group_arn])
+        _allow(role, list(_INTERFACES), ["*"])
+        # Lambda itself needs those; the code that runs in the function does not
+        role.add_to_policy(
+            iam.PolicyStatement(
+                effect=iam.Effect.DENY,
+                actions=list(_INTERFACES),
+                resources=["*"],
+                conditions={"ArnEquals": {"lambda:SourceFunctionArn": function}},
+            )
+        )
+        _allow(role, ["rds-db:connect"], [self._ground.door(spec).login_arn])
+        models = invoked_by(
+            self._config.models, spec.models, partition=stack.partition, region=stack.region, account=stack.account
+        )
+        _allow(role, ["bedrock:InvokeModel"], models.models)
+        elsewhere = [_as_reported(stack, arn) for arn in models.models if ":bedrock:*:" in arn]
+        acknowledge(role, {f"IAM5[Resource::{arn}]": "An inference profile chooses the region" for arn in elsewhere})
+        _allow(role, ["bedrock:ApplyGuardrail"], models.guardrails)
+        if spec.tells_queue:
+            _allow(role, ["sqs:SendMessage"], [self._pending.queue.queue_arn])
+        if self._config.secret_arn:
+            _allow(role, ["secretsmanager:GetSecretValue"], [self._config.secret_arn])
+        return role
+
+
+_INTERFACES = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+)
+"""What Lambda needs to put a function into a VPC."""
+
+
+def _as_reported(stack: Stack, arn: str) -> str:
+    """Returns an ARN as cdk-nag writes it: where the region is open, so is the partition."""
+    return arn.replace(stack.partition, "<AWS::Partition>") if Token.is_unresolved(stack.partition) else arn
+
+
+def _allow(role: iam.Role, actions: list[str], resources: list[str] | tuple[str, ...]) -> None:
+    if resources:
+        role.add_to_policy(iam.PolicyStatement(actions=actions, resources=list(resources)))

@@ -1,0 +1,25 @@
+"""The schema is brought up before any new code serves; when that fails, the deployment fails and the old code goes on."""
+
+from __future__ import annotations
+
+from aws_cdk import Duration, triggers
+from constructs import Construct
+
+from infra.constructs.functions import Functions
+from infra.table import BY_NAME
+
+
+class Migration(Construct):
+    """Runs `migrate` whenever its code, its layer or its settings changed, and before every other function is."""
+
+    def __init__(self, scope: Construct, id_: str, functions: Functions) -> None:
+        super().__init__(scope, id_)
+        others: list[Construct] = [function for name, function in functions.functions.items() if name != "migrate"]
+        self.trigger = triggers.Trigger(
+            self,
+            "Trigger",
+            handler=functions.functions["migrate"],
+            timeout=Duration.seconds(BY_NAME["migrate"].timeout_s),
+            invocation_type=triggers.InvocationType.REQUEST_RESPONSE,
+            execute_before=others,
+        )

@@ -1,0 +1,68 @@
+"""The two stacks: what must outlive every deployment, and what each deployment replaces. They only compose."""
+
+from __future__ import annotations
+
+from aws_cdk import CfnOutput, Environment, Stack
+from constructs import Construct
+
+from infra.alarms import Watched
+from infra.config import Config
+from infra.constructs.api import Api
+from infra.constructs.dashboard_service import dashboard_service
+from infra.constructs.database import Database
+from infra.constructs.functions import Functions
+from infra.constructs.ground import Ground
+from infra.constructs.layers import Layers
+from infra.constructs.migration import Migration
+from infra.constructs.network import Network
+from infra.constructs.observability import Observability
+from infra.constructs.proxy import Proxy
+from infra.constructs.queues import PendingQueue
+from infra.constructs.schedules import Schedules
+
+
+class DataStack(Stack):
+    """The network and the database."""
+
+    def __init__(self, scope: Construct, config: Config) -> None:
+        super().__init__(
+            scope,
+            f"{config.stack_prefix}Data",
+            env=_environment(config),
+            description="Tributary: network and database",
+            termination_protection=config.deletion_protection,
+        )
+        network = Network(self, "Network", config)
+        database = Database(self, "Database", config, network)
+        proxy = Proxy(self, "Proxy", config, network, database) if config.proxy else None
+        self.ground = Ground(config=config, network=network, database=database, proxy=proxy)
+
+
+class AppStack(Stack):
+    """Everything that runs code."""
+
+    def __init__(self, scope: Construct, config: Config, ground: Ground) -> None:
+        super().__init__(
+            scope,
+            f"{config.stack_prefix}App",
+            env=_environment(config),
+            description="Tributary: functions, API, schedules, alarms",
+        )
+        pending = PendingQueue(self, "Pending")
+        functions = Functions(self, "Functions", config, ground=ground, layers=Layers(self, "Layers", config), pending=pending)
+        Migration(self, "Migration", functions)
+        api = Api(self, "Api", config, functions)
+        schedules = Schedules(self, "Schedules", config, functions)
+        dashboard_service(self, config, ground=ground, functions=functions)
+        watched = Watched(ground=ground, functions=functions, api=api, pending=pending, schedules=schedules)
+        Observability(self, "Observability", config, watched)
+        CfnOutput(self, "Url", value=api.url, description="TRIBUTARY_URL of every agent")
+        CfnOutput(
+            self, "Operator", value=functions.functions["operator"].function_name, description="tributary --via lambda --function"
+        )
+
+
+def _environment(config: Config) -> Environment | None:
+    if config.account is None and config.region is None:
+        return None
+    return Environment(account=config.account, region=config.region)

@@ -1,0 +1,128 @@
+"""The functions: one entry each. Whoever adds a folder under `functions/` adds its line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+_EMBEDS = frozenset({"EMBEDDER", "NEXT_EMBEDDER"})
+_JUDGES = _EMBEDS | {"JUDGE", "STRONG_JUDGE", "SCREEN"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionSpec:
+    """What one function is given. `models` are the roles in which it calls models, by their settings (JUDGE)."""
+
+    name: str
+    purpose: str
+    memory_mb: int
+    timeout_s: int
+    code: str = ""
+    """The folder under `functions/`, where it is not of the function's name."""
+    door: Literal["proxy", "writer"] = "proxy"
+    """The way to the database: through the proxy where there is one, or to the writer itself, as the owner."""
+    patience_s: int = 25
+    """For a database that was paused: its first connection takes 15 seconds or more."""
+    reads_replica: bool = False
+    models: frozenset[str] = frozenset()
+    tells_queue: bool = False
+    """Keeps lessons as pending, and says so to the queue."""
+    asynchronous: bool = False
+    """Is invoked without anybody waiting: what fails goes to a dead-letter queue."""
+    when_dashboard: bool = False
+    """Is there only with `dashboard=lambda`."""
+    snap_start: bool = True
+    """May be started from a snapshot where the option asks for it."""
+
+    @property
+    def database_user(self) -> str:
+        """The role of the database that it logs in as; two functions of the same code are one there."""
+        return MASTER if self.name == "migrate" else f"tributary_{self.folder}"
+
+    @property
+    def folder(self) -> str:
+        return self.code or self.name
+
+
+MASTER = "tributary_admin"
+"""The cluster's master user, who migrates."""
+
+FUNCTIONS: tuple[FunctionSpec, ...] = (
+    FunctionSpec(
+        name="recall",
+        purpose="reads of the memory, its health, and the API's description",
+        memory_mb=1024,
+        timeout_s=29,
+        reads_replica=True,
+        models=_EMBEDS,
+    ),
+    FunctionSpec(
+        name="learn",
+        purpose="all writes of lessons",
+        memory_mb=1024,
+        timeout_s=29,
+        models=_JUDGES | {"DISTILLER"},
+        tells_queue=True,
+    ),
+    FunctionSpec(
+        name="settler",
+        purpose="the queue of tribes with pending lessons: judges those in its own time",
+        code="learn",
+        memory_mb=1024,
+        timeout_s=300,
+        models=_JUDGES,
+        snap_start=False,
+    ),
+    FunctionSpec(
+        name="curate",
+        purpose="what curators do and look through",
+        memory_mb=1024,
+        timeout_s=29,
+        models=_JUDGES,
+        tells_queue=True,
+    ),
+    FunctionSpec(
+        name="authorizer",
+        purpose="which agent a bearer token belongs to",
+        memory_mb=512,
+        timeout_s=10,
+        # tried four times within API Gateway's ten seconds; then the function looks the token up itself, with more patience
+        patience_s=2,
+    ),
+    FunctionSpec(
+        name="gardener",
+        purpose="what time, room and missing models left to do, on a schedule",
+        memory_mb=1024,
+        timeout_s=840,
+        models=_JUDGES,
+        asynchronous=True,
+        snap_start=False,
+    ),
+    FunctionSpec(
+        name="operator",
+        purpose="tribes, their first agents, spaces and indexes; for operators, by IAM alone",
+        memory_mb=1024,
+        timeout_s=900,
+        door="writer",
+        models=_EMBEDS,
+        asynchronous=True,
+        snap_start=False,
+    ),
+    FunctionSpec(
+        name="dashboard",
+        purpose="the dashboard's pages",
+        memory_mb=512,
+        timeout_s=29,
+        when_dashboard=True,
+    ),
+    FunctionSpec(
+        name="migrate",
+        purpose="the schema, at each deployment",
+        memory_mb=1024,
+        timeout_s=840,
+        door="writer",
+        snap_start=False,
+    ),
+)
+
+BY_NAME = {spec.name: spec for spec in FUNCTIONS}

@@ -1,0 +1,201 @@
+"""The functions of a deployment: one entry of a table each, allowed what they need and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from infra.table import BY_NAME, FUNCTIONS
+from tests.infra.conftest import ROOT, Deployment
+
+NAMES = [spec.name for spec in FUNCTIONS]
+
+
+def test_each_folder_of_code_is_in_the_table_and_each_entry_has_code() -> None:
+    folders = {path.parent.name for path in (ROOT / "functions").glob("*/handler.py")}
+    assert {spec.folder for spec in FUNCTIONS} == folders
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_function_is_built_as_the_layer_is_and_logs_for_a_while(dev: Deployment, name: str) -> None:
+    function = dev.function(name)
+    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
+    assert function["Handler"] == "handler.handler"
+    assert len(function["Layers"]) == 1
+    assert function["TracingConfig"] == {"Mode": "Active"}
+    assert function["VpcConfig"]["SubnetIds"]
+    log = dev.app["Resources"][function["LoggingConfig"]["LogGroup"]["Ref"]]
+    assert log["Properties"]["RetentionInDays"] == 14
+    assert log["Properties"]["LogGroupName"] == f"/aws/lambda/tributary-dev-{name}"
+
+
+def test_every_log_group_forgets_in_the_end(prod: Deployment, everything: Deployment) -> None:
+    for deployment in (prod, everything):
+        assert all(one["Properties"].get("RetentionInDays") == 90 for one in deployment.of_type("AWS::Logs::LogGroup").values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_function_logs_in_to_the_database_as_itself(prod: Deployment, name: str) -> None:
+    if name == "dashboard":
+        return
+    user = "tributary_admin" if name == "migrate" else f"tributary_{BY_NAME[name].folder}"
+    variables = prod.function(name)["Environment"]["Variables"]
+    owner = name in {"migrate", "operator"}
+    assert variables["TRIBUTARY_DATABASE_AUTH"] == "iam"
+    assert ("TRIBUTARY_OWNER_URL" in variables, "TRIBUTARY_DATABASE_URL" in variables) == (owner, not owner)
+    url = _text(variables["TRIBUTARY_OWNER_URL" if owner else "TRIBUTARY_DATABASE_URL"])
+    assert url.startswith(f"postgresql://{user}@")
+    assert "sslmode=verify-full&sslrootcert=/opt/certs/rds.pem" in url
+    assert ("TRIBUTARY_READER_URL" in variables) == (name == "recall")
+    (login,) = [one for one in prod.statements(name) if one["Action"] == "rds-db:connect"]
+    assert _text(login["Resource"]).endswith(f"/{user}")
+
+
+def test_each_function_may_do_exactly_what_its_code_does(prod: Deployment) -> None:
+    expected = {
+        "recall": {"bedrock:InvokeModel"},
+        "learn": {"bedrock:InvokeModel", "sqs:SendMessage"},
+        "settler": {"bedrock:InvokeModel", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility",
+                    "sqs:GetQueueAttributes", "sqs:GetQueueUrl"},
+        "curate": {"bedrock:InvokeModel", "sqs:SendMessage"},
+        "authorizer": set(),
+        "gardener": {"bedrock:InvokeModel", "sqs:SendMessage"},  # to its dead-letter queue
+        "operator": {"bedrock:InvokeModel", "sqs:SendMessage"},
+        "migrate": set(),
+    }  # fmt: skip
+    for name, own in expected.items():
+        allowed = {action for one in prod.statements(name) if one["Effect"] == "Allow" for action in _listed(one["Action"])}
+        assert allowed == own | _EVERYBODYS, name
+
+
+_EVERYBODYS = {
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+    "rds-db:connect",
+    "xray:PutTelemetryRecords",
+    "xray:PutTraceSegments",
+}
+
+
+def test_no_role_may_do_anything_by_a_star(prod: Deployment, dev: Deployment, everything: Deployment) -> None:
+    for deployment in (prod, dev, everything):
+        for policy in deployment.of_type("AWS::IAM::Policy").values():
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+                actions = _listed(statement["Action"])
+                assert not [action for action in actions if "*" in action]
+                if statement["Effect"] == "Allow" and "*" in _listed(statement["Resource"]):
+                    assert set(actions) <= _WITHOUT_RESOURCES, actions
+
+
+_WITHOUT_RESOURCES = {one for one in _EVERYBODYS if one.startswith(("ec2:", "xray:"))} | {"ecr:GetAuthorizationToken"}
+
+
+def test_code_in_a_function_may_not_touch_network_interfaces(prod: Deployment) -> None:
+    (denied,) = [one for one in prod.statements("recall") if one["Effect"] == "Deny"]
+    assert all(action.startswith("ec2:") for action in denied["Action"])
+    assert _text(denied["Condition"]["ArnEquals"]["lambda:SourceFunctionArn"]).endswith(":function:tributary-prod-recall")
+
+
+def test_models_are_allowed_by_id_and_a_profile_with_the_models_behind_it(everything: Deployment) -> None:
+    def models(name: str) -> list[str]:
+        return [
+            _text(arn)
+            for one in everything.statements(name)
+            if one["Action"] == "bedrock:InvokeModel"
+            for arn in _listed(one["Resource"])
+        ]
+
+    titan = ":bedrock:eu-central-1::foundation-model/amazon.titan-embed-text-v2:0"
+    assert [arn.removeprefix("arn:").split(":", 1)[1] for arn in models("recall")] == [titan[1:]]
+    assert sorted(arn.split(":bedrock:")[1] for arn in models("learn")) == [
+        "*::foundation-model/anthropic.claude-haiku-4-5-20251001-v1:0",
+        "eu-central-1:123456789012:inference-profile/eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "eu-central-1::foundation-model/amazon.titan-embed-text-v2:0",
+    ]
+    (applied,) = [one for one in everything.statements("learn") if one["Action"] == "bedrock:ApplyGuardrail"]
+    assert _text(applied["Resource"]).endswith(":guardrail/gr1abc")
+    (secret,) = [one for one in everything.statements("learn") if one["Action"] == "secretsmanager:GetSecretValue"]
+    assert secret["Resource"].endswith(":secret:tributary-AbCdEf")
+
+
+def test_what_nobody_waits_for_has_a_dead_letter_queue_that_is_encrypted_and_takes_tls_alone(prod: Deployment) -> None:
+    for name in ("gardener", "operator"):
+        assert "TargetArn" in prod.function(name)["DeadLetterConfig"]
+    queues = prod.of_type("AWS::SQS::Queue")
+    policies = prod.of_type("AWS::SQS::QueuePolicy").values()
+    secured = {
+        one["Properties"]["Queues"][0]["Ref"]
+        for one in policies
+        for statement in one["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Deny" and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    }
+    assert secured == set(queues)
+    assert all(one["Properties"]["SqsManagedSseEnabled"] for one in queues.values())
+
+
+def test_pending_lessons_are_settled_from_the_queue_message_by_message(prod: Deployment) -> None:
+    source = prod.only("AWS::Lambda::EventSourceMapping")
+    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    (queue,) = [one["Properties"] for one in prod.of_type("AWS::SQS::Queue").values() if "RedrivePolicy" in one["Properties"]]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
+    assert queue["VisibilityTimeout"] == 6 * prod.function("settler")["Timeout"]
+    for name in ("learn", "curate"):
+        assert "TRIBUTARY_PENDING_QUEUE_URL" in prod.function(name)["Environment"]["Variables"]
+
+
+def test_schedules_wake_the_gardener_and_build_indexes_with_tries_and_a_dead_letter_queue(
+    prod: Deployment, dev: Deployment
+) -> None:
+    for deployment, rates in ((prod, {"rate(15 minutes)", "rate(1 hour)"}), (dev, {"rate(1 day)"})):
+        schedules = [one["Properties"] for one in deployment.of_type("AWS::Scheduler::Schedule").values()]
+        assert {one["ScheduleExpression"] for one in schedules} == rates
+        for one in schedules:
+            assert one["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 2
+            assert "Arn" in one["Target"]["DeadLetterConfig"]
+    events = [json.loads(one["Target"]["Input"]) for one in schedules if "Input" in one["Target"]]
+    assert {"operation": "build_indexes", "arguments": {}} in events
+
+
+def test_a_migration_that_fails_leaves_the_old_code_serving(prod: Deployment) -> None:
+    """Since every other function is changed after the trigger only, and its alias after the function."""
+    (trigger,) = prod.of_type("Custom::Trigger")
+    after = {
+        one["Properties"]["FunctionName"]
+        for one in prod.of_type("AWS::Lambda::Function").values()
+        if trigger in one.get("DependsOn", []) and "FunctionName" in one["Properties"]
+    }
+    assert after == {f"tributary-prod-{name}" for name in NAMES if name not in {"migrate", "dashboard"}}
+
+
+def test_options_reach_the_functions_that_they_are_for(everything: Deployment, prod: Deployment) -> None:
+    assert everything.function("recall")["SnapStart"] == {"ApplyOn": "PublishedVersions"}
+    assert "SnapStart" not in everything.function("gardener")
+    assert "SnapStart" not in prod.function("recall")
+    assert everything.function("recall")["ReservedConcurrentExecutions"] == 50
+    assert "ReservedConcurrentExecutions" not in everything.function("learn")
+
+
+def test_local_embedder_brings_the_second_layer(synthesise: Any) -> None:
+    local = synthesise(profile="dev", dashboard="none", settings='{"TRIBUTARY_EMBEDDER": "minilm"}')
+    assert len(local.function("recall")["Layers"]) == 2
+    assert not [one for one in local.statements("recall") if "bedrock:InvokeModel" in _listed(one["Action"])]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(value: Any) -> str:
+    """Returns a joined value as text, with its references left out."""
+    if isinstance(value, dict):
+        parts = value.get("Fn::Join", ["", []])[1]
+        return "".join(part for part in parts if isinstance(part, str))
+    return str(value)
