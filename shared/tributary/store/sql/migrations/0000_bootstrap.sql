@@ -1,10 +1,10 @@
--- What must be there before any revision: the roles, the schema, pgvector. Safe to run again; runs as the migrating user, which makes
--- roles and need not be a superuser. What is in place already is not asked for again, so that a user who could not make it may migrate too.
+-- What must be there before any revision: the roles, the schema, pgvector. Safe to run again; runs as the migrating user, which
+-- makes roles and need not be a superuser. What is in place is not made again, so a user who could not make it may migrate too.
 --
 --   tributary_owner        owns every table and function; no one logs in as it, the migrating user and the operator assume it
 --   tributary_runtime      what running code acts as where one login does all: it has what each role below has
 --     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard
---                          what one function may do each (0001_baseline/90_grants.sql); where the role rds_iam exists (Aurora) they log in
+--                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in
 --   tributary_operator     may become tributary_owner, and is nothing by itself; logs in where the others do
 DO $$
 DECLARE
@@ -14,6 +14,8 @@ DECLARE
     newer boolean := current_setting('server_version_num')::integer >= 160000;
     -- from 16 on, whoever made a role is its member, and may yet not become it until that was granted as well
     becomes text := CASE WHEN newer THEN 'SET' ELSE 'MEMBER' END;
+    -- and until then, whoever makes roles grants every one
+    grants_any boolean := NOT newer AND (SELECT p.rolcreaterole FROM pg_roles p WHERE p.rolname = current_user);
     missing text;
 BEGIN
     -- Roles belong to the whole cluster: a migration of another database may be making the same ones. So what is missing is looked for
@@ -28,7 +30,8 @@ BEGIN
             SELECT 2, r.place, format('GRANT %I TO %I', r.name, current_user),
                    pg_has_role(current_user, to_regrole(r.name), becomes)
                    -- only a login that serves too needs the second, which may not be this one's to take
-                   OR r.name = 'tributary_runtime' AND newer AND NOT pg_has_role(current_user, to_regrole(r.name), 'MEMBER WITH ADMIN OPTION')
+                   OR r.name = 'tributary_runtime' AND NOT grants_any
+                      AND NOT pg_has_role(current_user, to_regrole(r.name), 'MEMBER WITH ADMIN OPTION')
             FROM unnest(ARRAY['tributary_owner', 'tributary_runtime']) WITH ORDINALITY AS r(name, place)
             UNION ALL
             SELECT 3, r.place, format('GRANT %I TO tributary_runtime', r.name),
