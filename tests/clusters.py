@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from tests.conftest import database_at
+from tests.conftest import CHOSEN
 from tributary.store.embedded import EmbeddedPostgres
 
 FUNCTION_ROLES = tuple(f"tributary_{name}" for name in ("recall", "learn", "curate", "gardener", "authorizer", "dashboard"))
@@ -65,14 +65,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster_of_its_own(major: int = 18) -> Iterator[Cluster]:
+def cluster_of_its_own() -> Iterator[Cluster]:
+    """Runs an embedded server of the version under test, or of the newest where that is no embedded one."""
+    major = int(CHOSEN) if CHOSEN.isdigit() else 18
     with (
         tempfile.TemporaryDirectory(prefix="tributary-own-", ignore_cleanup_errors=True) as home,
         EmbeddedPostgres.join(Path(home), major=major, fast=True) as server,
     ):
         yield Cluster(server=server)
-
-
-def database_of(cluster: Cluster, name: str, user: str) -> str:
-    """Returns the URL of a database as another login."""
-    return database_at(cluster.url(user=user), name)

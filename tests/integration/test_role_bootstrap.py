@@ -1,4 +1,4 @@
-"""The database roles: made by a master user who is no superuser, by several migrations at once, and left alone once they are there."""
+"""The database roles: made by a master user who is no superuser, by several migrations at once, and once."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LOGINS = {*FUNCTION_ROLES, "tributary_operator"}
 PATIENCE_S = 30
 
 
-@pytest.fixture(scope="module", params=[16, 18])
-def server(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    with cluster_of_its_own(request.param) as opened:
+@pytest.fixture(scope="module")
+def server() -> Iterator[Cluster]:
+    with cluster_of_its_own() as opened:
         yield opened
 
 
@@ -128,9 +128,10 @@ def test_control_whoever_made_a_role_is_its_member_and_may_not_become_it(rds: Cl
     asks_for_membership = BOOTSTRAP.replace("WHEN newer THEN 'SET'", "WHEN newer THEN 'MEMBER'")
     assert asks_for_membership != BOOTSTRAP
     url = rds.new_database("test_trap", owner="master")
-    with psycopg.connect(url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connection.execute(asks_for_membership.encode())
-        connection.execute("SET LOCAL ROLE tributary_owner")
+    with psycopg.connect(url) as connection:
+        connection.execute(asks_for_membership.partition("CREATE EXTENSION")[0].encode())
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SET LOCAL ROLE tributary_owner")
 
 
 @pytest.mark.parametrize("begun", ["with no role yet", "before rds_iam was there"])
