@@ -1,4 +1,4 @@
-"""The roles that running code assumes where one login does all; `sql/migrations/0000_bootstrap.sql` makes them and the functions'."""
+"""The roles that running code assumes where one login does all; `sql/migrations/0000_bootstrap.sql` makes them, and others."""
 
 OWNER = "tributary_owner"
 RUNTIME = "tributary_runtime"
