@@ -241,7 +241,7 @@ def test_with_the_database_away_all_of_it_is_unreachable(tribal: Tribal) -> None
     ],
 )
 def test_a_check_that_is_not_permitted_hides_no_other(tribal: Tribal, function: str, checks: set[str]) -> None:
-    tribal.rows(f"REVOKE EXECUTE ON FUNCTION tributary.{function} FROM tributary_runtime")
+    tribal.rows(f"REVOKE EXECUTE ON FUNCTION tributary.{function} FROM tributary_recall")
     found = status(tribal)
     assert {one.check for one in found.observations if one.cause is Unseen.NOT_PERMITTED} == checks
     assert not_as_it_should_be(found) == checks

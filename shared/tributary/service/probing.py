@@ -44,7 +44,7 @@ def open_prober(settings: Settings, *, adapters: Adapters | None = None) -> Iter
 
     Raises BadSetting, and NotMigrated when the embedded server has no data yet.
     """
-    if settings.database_url is None and settings.home is not None:
+    if settings.database_url is None and settings.owner_url is None and settings.home is not None:
         from tributary.store.embedded import EmbeddedPostgres
 
         if not EmbeddedPostgres.is_made(settings.home, major=int(settings.postgres_major)):

@@ -69,6 +69,16 @@ class Settings(ModelSettings):
             " as behind a pooler; when not, it is the owner's, and the code steps down to the runtime role."
         ),
     )
+    database_auth: Literal["password", "iam"] = Field(
+        default="password",
+        description=(
+            "Where the passwords of the database's URLs come from: from the URLs, or from IAM, as a token for each connection."
+            " With iam the database URL's login is a function's role itself, and its owner is OWNER_URL's alone."
+        ),
+    )
+    database_region: str | None = Field(
+        default=None, validation_alias="AWS_REGION", description="Region of the database, which its IAM tokens are signed for."
+    )
     postgres_major: Literal["16", "18"] = Field(default="18", description="Version of the embedded server.")
     connections: Whole = Field(default=16, ge=1, le=200, description="Most database connections of one process.")
     exact_limit: Whole = Field(

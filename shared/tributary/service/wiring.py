@@ -19,12 +19,13 @@ from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Distilling, Learner
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
-from tributary.service.databases import READER_TIMEOUT_S, Databases
+from tributary.service.databases import Databases
+from tributary.service.logins import Logins, logins_of
 from tributary.service.memory import Memory, ModelsUsed
 from tributary.service.models import Models
 from tributary.service.settings import Settings
 from tributary.spaces import Choice, Embedders, Profiles
-from tributary.store import OWNER, RUNTIME, Database, Reading, Target
+from tributary.store import Database, Reading, Target
 
 if TYPE_CHECKING:
     from tributary.service.operator import Operator
@@ -54,7 +55,8 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
     given = adapters or Adapters()
     models = Models(settings)
     server = _Server(settings)
-    databases = Databases.of(server.target, server.replica, limit=settings.connections)
+    server.logins.serving()  # what was not set up is told at the start
+    databases = Databases.of(server.target, server.logins.replica, limit=settings.connections)
     database = databases.writer
     embedders = _embedders(settings, given, models, databases.current)
     profiles = Profiles(databases.current, embedders)
@@ -124,10 +126,11 @@ def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Op
 
     given = adapters or Adapters()
     server = _Server(settings)
-    database = Database(server.owner, limit=1)
+    owner = server.logins.owner()
+    database = Database(owner, limit=1)
     return Operator(
-        owner=server.owner,
-        login=server.login,
+        owner=owner,
+        login=server.logins.migrating(),
         database=database,
         embedders=_embedders(settings, given, Models(settings), database),
         exact_limit=settings.exact_limit,
@@ -143,25 +146,11 @@ class _Server:
         self._settings = settings
         self._embedded: EmbeddedPostgres | None = None
         self._lock = threading.Lock()
-        self.replica: Target | None = None
-        if settings.database_url is not None:
-            url = settings.database_url
-            owner = settings.owner_url or url
-            # with an owner's login of its own, the database URL is the runtime's: a pooler lets no role be assumed
-            assume = None if settings.owner_url else RUNTIME
-            self._runtime = Target(url=url, assume=assume)
-            if settings.reader_url is not None:
-                self.replica = Target(url=settings.reader_url, assume=assume, read_only=True, connect_timeout_s=READER_TIMEOUT_S)
-        elif settings.reader_url is not None:
-            raise BadSetting("TRIBUTARY_READER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
-        elif settings.owner_url is not None:
-            raise BadSetting("TRIBUTARY_OWNER_URL: is set without TRIBUTARY_DATABASE_URL; set both")
-        else:
+        given = logins_of(settings)
+        if given is None:
             self._embedded = _join(settings)
-            owner = url = self._embedded.url(database=EMBEDDED_DATABASE)
-            self._runtime = Target(url=url, assume=RUNTIME)
-        self.login = Target(url=owner)
-        self.owner = Target(url=owner, assume=OWNER, statement_timeout_s=0)
+            given = Logins.in_one(self._embedded.url(database=EMBEDDED_DATABASE))
+        self.logins = given
 
     def target(self) -> Target:
         """Returns where to open the next connection; an embedded server that was killed meanwhile is started again first."""
@@ -171,7 +160,7 @@ class _Server:
                 again = _join(self._settings)
                 self._embedded.close()
                 self._embedded = again
-        return self._runtime
+        return self.logins.serving()
 
     def leave(self) -> None:
         with self._lock:

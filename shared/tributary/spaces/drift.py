@@ -35,8 +35,9 @@ SENTENCES = (
 class CheckedEmbedder:
     """An embedder that refuses to embed in a space that it does not fit. Safe to share between threads.
 
-    The check costs one call of the embedder and one or two of the database, once a process. Until the space is in the
-    database there is nothing to compare with, and what could not be compared for another reason is tried at the next use.
+    The check costs one call of the embedder and one or two of the database, once a process. Until the space and its references
+    are in the database there is nothing to compare with, for one who may not write them; what could not be compared for that
+    or another reason is tried at the next use.
     """
 
     def __init__(self, database: Reading, embedder: Embedder, *, setting: str) -> None:
@@ -72,8 +73,8 @@ class CheckedEmbedder:
 
     def _compared(self, timeout_s: float | None) -> str | None:
         """Notes that the embedder fits, or returns why it does not; neither as long as the space is not known."""
-        stored = self._references((), ())
-        if stored is None:
+        stored, may_keep = self._stored()
+        if stored is None or not (stored or may_keep):
             return None
         sentences = tuple(stored) or SENTENCES
         vectors = self._embedder.embed(sentences, timeout_s=timeout_s)
@@ -81,9 +82,9 @@ class CheckedEmbedder:
         if (width := len(vectors[0])) != wanted:
             return self._refusal(f"gives vectors of {width} dimensions, where the space has {wanted}")
         if not stored:
-            stored = self._references(sentences, [as_text(one) for one in vectors]) or {}
+            stored = self._kept(sentences, [as_text(one) for one in vectors])
             if set(stored) != set(sentences):
-                return None  # on a replica nothing is written; or another process was first, with other sentences
+                return None  # another process was first, with other sentences; or the space is gone
         similar = [_cosine(made, stored[one]) for one, made in zip(sentences, vectors, strict=True)]
         if not all(one >= LEAST_SIMILARITY for one in similar):  # one that is no number is not alike either
             return self._refusal(
@@ -93,14 +94,17 @@ class CheckedEmbedder:
         self._fits = True
         return None
 
-    def _references(self, sentences: Sequence[str], vectors: Sequence[str]) -> dict[str, Sequence[float]] | None:
+    def _stored(self) -> tuple[dict[str, Sequence[float]] | None, bool]:
+        """Returns the references, None without the space, and whether this login may keep some: not on a replica."""
+        ((found, may_keep),) = self._database.rows(statement("spaces", "references"), {"name": self.space.name})
+        return None if found is None else _vectors(found), may_keep
+
+    def _kept(self, sentences: Sequence[str], vectors: Sequence[str]) -> dict[str, Sequence[float]]:
         found = self._database.value(
-            statement("spaces", "references"),
+            statement("spaces", "keep_references"),
             {"name": self.space.name, "sentences": list(sentences), "vectors": list(vectors)},
         )
-        if found is None:
-            return None
-        return {sentence: from_text(vector) for sentence, vector in cast(dict[str, str], found).items()}
+        return _vectors(found or {})
 
     def _refusal(self, what: str) -> str:
         variable = self._setting.partition("=")[0]
@@ -109,6 +113,10 @@ class CheckedEmbedder:
             "model, or a library that it runs on, was changed. Put back what the space was begun with, or give the changed model "
             "another name and build a space for it (docs/spaces.md)"
         )
+
+
+def _vectors(document: object) -> dict[str, Sequence[float]]:
+    return {sentence: from_text(vector) for sentence, vector in cast(dict[str, str], document).items()}
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:

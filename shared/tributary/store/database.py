@@ -30,11 +30,15 @@ Row = TypeVar("Row")
 class Target:
     """Where to connect. `assume` names a role to act as from the start, for a URL that logs in as somebody mightier.
 
-    It travels in the startup packet, so it needs a direct connection; behind a pooler, log in as that role instead. So does
-    `read_only`, which has the server refuse every write, even one that was promoted from a replica meanwhile.
+    It travels in the startup packet, so it needs a direct connection; behind a pooler, log in as that role instead, whose own
+    settings bound its statements. `read_only` goes with it, and has the server refuse every write, even one that was promoted
+    from a replica meanwhile. Without it the endpoint must see to that: a replica refuses writes by itself, and the reader
+    endpoint of a proxy leads to replicas.
     """
 
     url: str
+    password: Callable[[], str] | None = None
+    """Makes the password of each new connection, for a URL without one. What it raises goes to the caller as it is."""
     assume: str | None = None
     read_only: bool = False
     connect_timeout_s: int = 5
@@ -173,6 +177,8 @@ def _connect(target: Target, *, autocommit: bool) -> psycopg.Connection:
         if target.read_only:
             options.append("-c default_transaction_read_only=on")
     extra: dict[str, str] = {"options": " ".join(options)} if options else {}
+    if target.password is not None:
+        extra["password"] = target.password()
     return psycopg.connect(
         psycopg.conninfo.make_conninfo(
             target.url,

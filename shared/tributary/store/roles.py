@@ -1,4 +1,4 @@
-"""The two roles of the schema (`sql/migrations/0000_bootstrap.sql` makes them)."""
+"""The roles that running code assumes where one login does all; `sql/migrations/0000_bootstrap.sql` makes them, and others."""
 
 OWNER = "tributary_owner"
 RUNTIME = "tributary_runtime"

@@ -3,8 +3,14 @@
 SELECT tributary.tribe_profile_v1(%(tribe_id)s)
 
 -- name: references
+-- The reference sentences of a space, and whether whoever asks may keep some where it has none.
+SELECT tributary.space_references_v1(%(name)s),
+    has_function_privilege('tributary.space_keep_references_v1(text, text[], text[])', 'EXECUTE')
+    AND current_setting('transaction_read_only') = 'off'
+
+-- name: keep_references
 -- The reference sentences of a space; keeps those given where it has none.
-SELECT tributary.space_references_v1(%(name)s, %(sentences)s, %(vectors)s)
+SELECT tributary.space_keep_references_v1(%(name)s, %(sentences)s, %(vectors)s)
 
 -- name: unembedded
 -- Lessons without a vector in a space.

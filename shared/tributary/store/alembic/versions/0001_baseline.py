@@ -2,7 +2,7 @@
 
 from tributary.store.migrate import run_sql
 
-revision = "baseline.2"  # counted up whenever the baseline is rewritten, which ends with the first release
+revision = "baseline.3"  # counted up whenever the baseline is rewritten, which ends with the first release
 down_revision = None
 
 

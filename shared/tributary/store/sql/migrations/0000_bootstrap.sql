@@ -1,23 +1,68 @@
--- What must be there before any revision: the two roles, the schema, pgvector. Safe to run again; runs as the migrating user.
+-- What must be there before any revision: the roles, the schema, pgvector. Safe to run again; runs as the migrating user, which
+-- makes roles and need not be a superuser. What is in place is not made again, so a user who could not make it may migrate too.
 --
---   tributary_owner     owns every table and function; no one logs in as it, the migrating user and the operator assume it
---   tributary_runtime   what the running code acts as: reads tables, changes beliefs only by calling the functions
+--   tributary_owner        owns every table and function; no one logs in as it, the migrating user and the operator assume it
+--   tributary_runtime      what running code acts as where one login does all: it has what each role below has
+--     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard
+--                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in
+--   tributary_operator     may become tributary_owner, and is nothing by itself; logs in where the others do
 DO $$
 DECLARE
-    role_name text;
+    function_roles text[] := ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate', 'tributary_gardener',
+                                   'tributary_authorizer', 'tributary_dashboard'];
+    logins text[] := CASE WHEN to_regrole('rds_iam') IS NULL THEN '{}'::text[] ELSE function_roles || 'tributary_operator'::text END;
+    newer boolean := current_setting('server_version_num')::integer >= 160000;
+    -- from 16 on, whoever made a role is its member, and may yet not become it until that was granted as well
+    becomes text := CASE WHEN newer THEN 'SET' ELSE 'MEMBER' END;
+    -- and until then, whoever makes roles grants every one
+    grants_any boolean := NOT newer AND (SELECT p.rolcreaterole FROM pg_roles p WHERE p.rolname = current_user);
+    missing text;
 BEGIN
-    FOREACH role_name IN ARRAY ARRAY['tributary_owner', 'tributary_runtime'] LOOP
-        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
-            BEGIN
-                EXECUTE format('CREATE ROLE %I NOLOGIN', role_name);
-            EXCEPTION WHEN duplicate_object OR unique_violation THEN
-                NULL; -- roles belong to the whole cluster: a migration of another database made it just now
-            END;
-        END IF;
-        IF NOT pg_has_role(current_user, role_name, 'MEMBER') THEN
-            EXECUTE format('GRANT %I TO CURRENT_USER', role_name);
-        END IF;
+    -- Roles belong to the whole cluster: a migration of another database may be making the same ones. So what is missing is looked for
+    -- anew after each statement, in the same order by everybody, and one that came too late is no failure.
+    FOR attempt IN 1..200 LOOP
+        SELECT w.statement INTO missing FROM (
+            SELECT 1, r.place, format('CREATE ROLE %I NOLOGIN %s', r.name, CASE r.name WHEN 'tributary_operator' THEN 'NOINHERIT' END),
+                   to_regrole(r.name) IS NOT NULL
+            FROM unnest(ARRAY['tributary_owner', 'tributary_runtime', 'tributary_operator'] || function_roles)
+                WITH ORDINALITY AS r(name, place)
+            UNION ALL
+            SELECT 2, r.place, format('GRANT %I TO %I', r.name, current_user),
+                   pg_has_role(current_user, to_regrole(r.name), becomes)
+                   -- only a login that serves too needs the second, which may not be this one's to take
+                   OR r.name = 'tributary_runtime' AND NOT grants_any
+                      AND NOT pg_has_role(current_user, to_regrole(r.name), 'MEMBER WITH ADMIN OPTION')
+            FROM unnest(ARRAY['tributary_owner', 'tributary_runtime']) WITH ORDINALITY AS r(name, place)
+            UNION ALL
+            SELECT 3, r.place, format('GRANT %I TO tributary_runtime', r.name),
+                   pg_has_role(to_regrole('tributary_runtime'), to_regrole(r.name), 'USAGE')
+            FROM unnest(function_roles) WITH ORDINALITY AS r(name, place)
+            UNION ALL
+            SELECT 4, 1, 'GRANT tributary_owner TO tributary_operator',
+                   pg_has_role(to_regrole('tributary_operator'), to_regrole('tributary_owner'), becomes)
+            UNION ALL -- as settings of the login, since a proxy lets no startup option through; a value that somebody chose stays
+            SELECT 5, r.place, format('ALTER ROLE %I SET %I = %L', r.name, s.name, s.value),
+                   EXISTS (SELECT FROM pg_roles p, unnest(p.rolconfig) c WHERE p.rolname = r.name AND starts_with(c, s.name || '='))
+            FROM unnest(function_roles) WITH ORDINALITY AS r(name, place),
+                 (VALUES ('statement_timeout', '25s'), ('idle_in_transaction_session_timeout', '25s')) AS s(name, value)
+            UNION ALL
+            SELECT 6, r.place, format('ALTER ROLE %I LOGIN', r.name), (SELECT p.rolcanlogin FROM pg_roles p WHERE p.rolname = r.name)
+            FROM unnest(logins) WITH ORDINALITY AS r(name, place)
+            UNION ALL
+            SELECT 7, r.place, format('GRANT rds_iam TO %I', r.name), pg_has_role(to_regrole(r.name), to_regrole('rds_iam'), 'MEMBER')
+            FROM unnest(logins) WITH ORDINALITY AS r(name, place)
+        ) AS w(step, place, statement, there)
+        WHERE w.there IS NOT TRUE ORDER BY w.step, w.place, w.statement LIMIT 1;
+        EXIT WHEN missing IS NULL;
+        BEGIN
+            EXECUTE missing;
+        EXCEPTION WHEN duplicate_object OR unique_violation OR internal_error THEN -- the last: "tuple concurrently updated"
+            PERFORM pg_sleep(0.01);
+        END;
     END LOOP;
+    IF missing IS NOT NULL THEN
+        RAISE EXCEPTION 'other migrations kept changing the roles of this cluster; try again (missing: %)', missing;
+    END IF;
 END
 $$;
 
@@ -33,7 +78,13 @@ BEGIN
 END
 $$;
 
-CREATE SCHEMA IF NOT EXISTS tributary AUTHORIZATION tributary_owner;
+DO $$
+BEGIN
+    IF to_regnamespace('tributary') IS NULL THEN -- IF NOT EXISTS would ask for the right to make one all the same
+        CREATE SCHEMA tributary AUTHORIZATION tributary_owner;
+    END IF;
+END
+$$;
 
 -- Loads the library, without which an ordinary user may not name hnsw.* settings in CREATE FUNCTION.
 SELECT '[1]'::public.vector;

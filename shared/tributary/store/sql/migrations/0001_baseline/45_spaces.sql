@@ -243,22 +243,25 @@ LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
     FROM tribe_space ts JOIN space s USING (space_id) WHERE ts.tribe_id = p_tribe ORDER BY s.space_id
 $$;
 
--- The reference sentences of a space with their vectors, {sentence: vector as text}; first keeps those given where it has none, which on
--- a replica it does not. NULL when there is no such space.
-CREATE FUNCTION tributary.space_references_v1(p_name text, p_sentences text[], p_vectors text[]) RETURNS json
+-- The reference sentences of a space with their vectors, {sentence: vector as text}; NULL when there is no such space.
+CREATE FUNCTION tributary.space_references_v1(p_name text) RETURNS json
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
+    SELECT (SELECT coalesce(json_object_agg(r.sentence, r.embedding::text), '{}') FROM space_reference r WHERE r.space_id = s.space_id)
+    FROM space s WHERE s.name = p_name
+$$;
+
+-- Keeps the reference sentences of a space that has none, and returns those that it has then. On a replica it keeps none.
+CREATE FUNCTION tributary.space_keep_references_v1(p_name text, p_sentences text[], p_vectors text[]) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
 DECLARE
     known integer := (SELECT s.space_id FROM space s WHERE s.name = p_name);
 BEGIN
-    IF known IS NULL THEN
-        RETURN NULL;
-    END IF;
-    IF cardinality(p_sentences) > 0 AND current_setting('transaction_read_only') = 'off'
-       AND NOT EXISTS (SELECT FROM space_reference r WHERE r.space_id = known) THEN
+    IF current_setting('transaction_read_only') = 'off' AND NOT EXISTS (SELECT FROM space_reference r WHERE r.space_id = known) THEN
         INSERT INTO space_reference (space_id, sentence, embedding)
         SELECT known, e.sentence, e.vector::halfvec FROM unnest(p_sentences, p_vectors) AS e(sentence, vector)
+        WHERE known IS NOT NULL
         ON CONFLICT DO NOTHING;
     END IF;
-    RETURN (SELECT coalesce(json_object_agg(r.sentence, r.embedding::text), '{}') FROM space_reference r WHERE r.space_id = known);
+    RETURN space_references_v1(p_name);
 END
 $$;

@@ -1,27 +1,92 @@
--- The runtime role reads what it needs and changes beliefs only by calling the functions. It cannot read a tribe's secret by
--- table, a token's row but by its hash, or write any table of beliefs.
+-- Who may do what. Nobody reads or writes a table of beliefs: they are changed, and a tribe's secret or a token's row is found, by
+-- calling the functions only. Each role but the runtime is one function's, or the dashboard's; the runtime is a member of each (0000_bootstrap.sql)
+-- and is granted nothing itself.
+--
+--                               recall  learn  curate  gardener  authorizer  dashboard
+--   know who asks                  x      x      x                   x           x
+--   write down refusals            x      x      x                               x
+--   keep the books                 x      x      x        x                      x
+--   serve a tribe                  x      x      x        x                      x
+--   sign and check receipts        x      x      x                               x
+--   read one lesson                x      x      x                               x
+--   recall, list, look back        x
+--   tell how all stands            x
+--   let writes in                         x      x                               x
+--   learn                                 x      x        x                      x
+--   reinforce                             x
+--   settle pending lessons                x               x
+--   curate, manage agents                        x                               x
+--   garden                                                x
+--   show evaluations                                                             x
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
-GRANT USAGE ON SCHEMA tributary TO tributary_runtime;
-GRANT SELECT ON tributary.space, tributary.tribe_space, tributary.schema_requirement, tributary.signing_key
-    TO tributary_runtime;
-GRANT INSERT ON tributary.audit TO tributary_runtime;
+GRANT USAGE ON SCHEMA tributary
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard;
+
+-- Know who asks. A function looks a token up itself where the authorizer could not.
+GRANT EXECUTE ON FUNCTION tributary.authenticate_v1
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_authorizer, tributary_dashboard;
+
+-- Write down refusals.
+GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
+
+-- Keep the books: what was read, and what models were asked for it. Counters, no beliefs.
+GRANT EXECUTE ON FUNCTION tributary.count_usage_v1, tributary.charge_calls_v1, tributary.spent_v1
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+
+-- Serve a tribe.
+GRANT SELECT ON tributary.schema_requirement
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+GRANT EXECUTE ON FUNCTION tributary.tribe_profile_v1, tributary.space_references_v1
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+
+-- Sign and check receipts.
+GRANT SELECT ON tributary.signing_key TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
+
+-- Read one lesson: what is confirmed, contested or curated.
+GRANT EXECUTE ON FUNCTION tributary.show_lesson_v1 TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
+
+-- Recall, list, look back.
 GRANT EXECUTE ON FUNCTION
-    tributary.authenticate_v1, tributary.tribe_profile_v1, tributary.admit_v1, tributary.learn_read_v1,
-    tributary.learn_commit_v1, tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.reinforce_v1,
-    tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1,
+    tributary.recall_v1, tributary.undecided_v1, tributary.list_lessons_v1,
+    tributary.timeline_v1, tributary.changes_v1, tributary.clock_v1
+    TO tributary_recall;
+
+-- Tell how all stands. The plan's function is VOLATILE for the sake of its EXPLAIN; like the others it writes nothing.
+GRANT EXECUTE ON FUNCTION
+    tributary.stats_v1, tributary.status_schema_v1, tributary.status_tribe_v1, tributary.status_spaces_v1,
+    tributary.status_index_v1, tributary.status_plan_v1
+    TO tributary_recall;
+
+-- Let writes in.
+GRANT EXECUTE ON FUNCTION tributary.admit_v1 TO tributary_learn, tributary_curate, tributary_dashboard;
+
+-- Learn: what is new, what a curator releases or upholds, and what waited for a model.
+GRANT EXECUTE ON FUNCTION tributary.learn_read_v1, tributary.learn_commit_v1, tributary.space_keep_references_v1
+    TO tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+
+-- Reinforce.
+GRANT EXECUTE ON FUNCTION tributary.reinforce_v1 TO tributary_learn;
+
+-- Settle pending lessons.
+GRANT EXECUTE ON FUNCTION tributary.pending_lessons_v1, tributary.tribes_with_pending_v1 TO tributary_learn, tributary_gardener;
+
+-- Curate, manage agents.
+GRANT EXECUTE ON FUNCTION
     tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.close_review_v1,
     tributary.set_policy_v1, tributary.policy_v1,
-    tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
-    tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1,
-    tributary.index_fresh_v1, tributary.undecided_v1,
-    tributary.charge_calls_v1, tributary.spent_v1, tributary.costs_v1,
-    tributary.count_usage_v1, tributary.stats_v1, tributary.status_schema_v1, tributary.status_tribe_v1,
-    tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1, tributary.evaluations_v1,
     tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decisions_v1,
-    tributary.reviews_v1, tributary.audit_v1,
-    tributary.timeline_v1, tributary.changes_v1, tributary.clock_v1,
+    tributary.reviews_v1, tributary.audit_v1, tributary.costs_v1,
+    tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
+    tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1
+    TO tributary_curate, tributary_dashboard;
+
+-- Garden.
+GRANT EXECUTE ON FUNCTION
     tributary.garden_tribes_v1, tributary.garden_survey_v1, tributary.garden_unscreened_v1, tributary.garden_unjudged_v1,
-    tributary.garden_rejudge_v1, tributary.garden_try_v1, tributary.garden_useless_v1, tributary.garden_beliefs_v1, tributary.garden_last_write_v1, tributary.garden_end_v1,
-    tributary.garden_refuse_v1, tributary.garden_prune_v1,
-    tributary.space_unembedded_v1, tributary.space_embed_v1, tributary.space_check_v1, tributary.space_references_v1
-    TO tributary_runtime;
+    tributary.garden_rejudge_v1, tributary.garden_try_v1, tributary.garden_useless_v1, tributary.garden_beliefs_v1,
+    tributary.garden_last_write_v1, tributary.garden_end_v1, tributary.garden_refuse_v1, tributary.garden_prune_v1,
+    tributary.space_unembedded_v1, tributary.space_embed_v1, tributary.space_check_v1, tributary.index_fresh_v1
+    TO tributary_gardener;
+
+-- Show evaluations.
+GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_dashboard;
