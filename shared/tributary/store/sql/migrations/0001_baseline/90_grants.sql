@@ -6,7 +6,7 @@ GRANT SELECT ON tributary.space, tributary.tribe_space, tributary.schema_require
     TO tributary_runtime;
 GRANT INSERT ON tributary.audit TO tributary_runtime;
 GRANT EXECUTE ON FUNCTION
-    tributary.authenticate_v1, tributary.tribe_profile_v1, tributary.admit_v1, tributary.learn_read_v1,
+    tributary.authenticate_v1, tributary.authenticate_principal_v1, tributary.tribe_profile_v1, tributary.admit_v1, tributary.learn_read_v1,
     tributary.learn_commit_v1, tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.reinforce_v1,
     tributary.recall_v1, tributary.list_lessons_v1, tributary.show_lesson_v1,
     tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.close_review_v1,
