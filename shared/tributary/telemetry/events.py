@@ -34,6 +34,8 @@ class Event(StrEnum):
     USAGE_DELAYED = "usage.delayed"
     LEDGER_DELAYED = "ledger.delayed"
     LEDGER_LOST = "ledger.lost"
+    LOOK_FAILED = "look.failed"
+    PAGE_FAILED = "page.failed"
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"
