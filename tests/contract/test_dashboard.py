@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html.parser import HTMLParser
 
-import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -52,16 +51,10 @@ class Clock:
 
 
 @contextmanager
-def visited(prober: OpenProber, **others: float) -> Iterator[httpx.Client]:
+def visited(prober: OpenProber, **others: float) -> Iterator[TestClient]:
     app = make_app(prober, watch=Watch(prober, seconds=Clock(), **others))
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
-
-
-def page(seen: Sequence[Observation]) -> httpx.Response:
-    prober = Prober(seen)
-    with visited(lambda: prober) as client:
-        return client.get("/")
 
 
 class Markup(HTMLParser):
@@ -81,7 +74,9 @@ class Markup(HTMLParser):
 
 
 def test_the_page_says_how_each_thing_stands_why_and_what_to_do() -> None:
-    response = page(changed(WRITER, "oldest_code"))
+    prober = Prober(changed(WRITER, "oldest_code"))
+    with visited(lambda: prober) as client:
+        response = client.get("/")
     assert response.status_code == 200
     words = " ".join(Markup(response.text).words.split())
     assert "Something is failing" in words
