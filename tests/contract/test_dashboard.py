@@ -174,6 +174,13 @@ def test_pages_hold_no_script_no_style_and_nothing_from_elsewhere(seen: Sequence
     assert not [name for _, one in tags for name in one if name == "style" or name.startswith("on")]
 
 
+@pytest.mark.parametrize("name", ["status.html", "nothing.css", "..%2Fapp.py"])
+def test_only_the_assets_are_served_from_where_the_assets_are(name: str) -> None:
+    with visited(Prober) as client:
+        assert client.get(f"{Pages().assets_at}/{name}").status_code == 404
+        assert client.get(f"{Pages().assets_at}/icon.svg").status_code == 200
+
+
 def test_whatever_comes_into_a_page_is_escaped() -> None:
     hostile = Panel(lamps=(Lamp(title=HOSTILE, state=State.OK),), serves=True)
     at = SetClock()()

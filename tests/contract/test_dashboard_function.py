@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import new_database
 from tests.contract.deployed import Deployed
 from tests.contract.test_events import EVENTS, load, named
 from tests.contract.test_functions import NOWHERE
+from tests.tribes import open_tribal
 from tributary.edges.dashboard.headers import HEADERS
 from tributary.edges.lambda_http.port import Event
 
@@ -20,9 +22,7 @@ EXPECTED = {"dashboard/unknown-page": 404, "dashboard/wrong-method": 405}
 
 @pytest.fixture(scope="module")
 def dashboard(server_url: str, template: str) -> Iterator[Deployed]:
-    from tests.conftest import database_at
-
-    with Deployed("dashboard", {"TRIBUTARY_DATABASE_URL": database_at(server_url, template)}) as deployed:
+    with new_database(server_url, template) as url, Deployed("dashboard", {"TRIBUTARY_DATABASE_URL": url}) as deployed:
         yield deployed
         assert deployed.end() == "", "nothing is logged of what went well"
 
@@ -40,6 +40,16 @@ def test_function_shows_the_state_of_the_real_database(dashboard: Deployed) -> N
     assert "All is well" in dashboard(load(EVENTS / "dashboard" / "status.json"))["body"]
     health = dashboard(load(EVENTS / "dashboard" / "health.json"))
     assert json.loads(health["body"]) == {"serves": True, "state": "ok", "causes": []}
+
+
+def test_function_shows_nothing_of_any_tribe(database_url: str) -> None:
+    with open_tribal(database_url, name="secretive") as tribal:
+        tribal.learn(tribal.curator, "PLANTED: the deploy API needs X-Batch.", subject="PLANTED")
+        page, health, _ = status_and_health({"TRIBUTARY_DATABASE_URL": database_url})
+        shown = page + json.dumps(health)
+        for known in ("secretive", "PLANTED", "curator", tribal.curator_token, str(tribal.tribe_id), tribal.tribe_id.hex):
+            assert known not in shown
+    assert "All is well" in page
 
 
 def status_and_health(environment: dict[str, str]) -> tuple[str, Event, list[dict[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -28,6 +29,7 @@ DOCKERFILE = ROOT / "functions" / "dashboard" / "Dockerfile"
 NOWHERE = "postgresql://nobody@127.0.0.1:1/none"
 GRACE_S = 10
 PATIENCE_S = 60
+_WAY_TO_THE_INDEX = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT", "REQUESTS_CA")
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -55,7 +57,9 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     app, python = folder / "app", folder / "python"
     subprocess.run([sys.executable, "-m", "venv", python], check=True)
     environment = {"PATH": f"{python / 'bin'}:/usr/bin:/bin", "HOME": str(Path.home()), "LC_ALL": "C.UTF-8"}
-    quick = {"PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}  # nothing of what is installed depends on either
+    # which index is asked, and how it is reached, is this machine's to say; what is installed depends on nothing of it
+    way = {name: value for name, value in os.environ.items() if name.upper().startswith(_WAY_TO_THE_INDEX)}
+    way |= {"PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     app.mkdir()
     for word, given in instructions():
         if word == "COPY":
@@ -64,7 +68,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
             done = subprocess.run(
                 ["/bin/sh", "-ec", given],
                 cwd=app,
-                env=environment | quick,
+                env=environment | way,
                 capture_output=True,
                 text=True,
                 timeout=240,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import botocore.session
 import pytest
 from moto.server import ThreadedMotoServer
 
+from tests.contract.deployed import Deployed
+from tests.contract.samples import event_of
 from tests.logs import logger_as_it_was
 from tests.providers.server import ProviderServer, Reply, unreachable
 from tributary.core.errors import BadSetting, TributaryError, Unavailable
@@ -50,7 +53,7 @@ def keep(manager: Manager, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
     """Keeps a value in a new secret, which the environment then names."""
 
     def kept(**value: object) -> str:
-        made: str = manager.create_secret(Name=f"test/{abs(hash(request.node.nodeid))}", **value)["ARN"]
+        made: str = manager.create_secret(**{"Name": f"test/{abs(hash(request.node.nodeid))}", **value})["ARN"]
         monkeypatch.setenv("TRIBUTARY_SECRET_ARN", made)
         return made
 
@@ -222,6 +225,28 @@ def test_the_region_is_the_secrets_own(faked: ProviderServer) -> None:
     (asked,) = faked.asked
     assert "/eu-central-1/secretsmanager/" in asked.headers["authorization"]
     assert asked.body == {"SecretId": ARN}
+
+
+def test_a_deployed_function_takes_its_database_and_keys_from_a_secret(keep: Any, endpoint: str, database_url: str) -> None:
+    secret = {"TRIBUTARY_DATABASE_URL": database_url, "TRIBUTARY_OPENAI_API_KEY": KEY}
+    named = {
+        "TRIBUTARY_SECRET_ARN": keep(SecretString=json.dumps(secret)),
+        "AWS_ENDPOINT_URL_SECRETS_MANAGER": endpoint,
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+    }
+    with Deployed("recall", named) as recall:
+        assert recall(event_of("GET", "/health"))["statusCode"] == 200
+        assert KEY not in recall.end()
+    keep(SecretString=json.dumps(secret | {"colour": KEY}), Name="another")
+    with Deployed("recall", named | {"TRIBUTARY_SECRET_ARN": os.environ["TRIBUTARY_SECRET_ARN"]}) as recall:
+        response = recall(event_of("GET", "/health"))
+        lines = [json.loads(line) for line in recall.end().splitlines()]
+    assert (response["statusCode"], json.loads(response["body"])["code"]) == (500, "bad_setting")
+    assert "colour" not in response["body"]
+    (told,) = [line for line in lines if line["event"] == "secret.unread"]
+    assert told["reason"].startswith("TRIBUTARY_SECRET_ARN: the key colour in the secret is no setting")
+    assert KEY not in json.dumps(lines)
 
 
 def test_nothing_of_a_secret_reaches_a_log_whatever_is_logged(
