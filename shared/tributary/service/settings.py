@@ -136,16 +136,16 @@ def load_settings(*, home: Path | None = None) -> Settings:
     return found if found.home is not None else found.model_copy(update={"home": home})
 
 
-def _validated(secret: Mapping[str, str]) -> Settings:
-    """Returns the settings of the environment and, by the names of fields, of a secret, whose values no message repeats."""
+def _validated(besides: Mapping[str, str]) -> Settings:
+    """Returns the settings of the environment and, by names of fields, `besides`: a secret's, whose values no message repeats."""
     try:
-        return Settings(**secret)  # type: ignore[arg-type]  # text, of which each field makes what it holds
+        return Settings(**besides)  # type: ignore[arg-type]  # text, of which each field makes what it holds
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
     name = str(first["loc"][0])
     variable = name if name.isupper() else PREFIX + name.upper()
     rule = first["msg"][:1].lower() + first["msg"][1:]
-    if name in secret or any(variable_of(one) == variable for one in secret):
+    if name in besides or any(variable_of(one) == variable for one in besides):
         raise BadSetting(f"{variable}, as the secret has it: {rule}")
     if not os.environ.get(variable):
         variable = variable.removeprefix(PREFIX)  # the value came by the other name that a setting may have
