@@ -43,7 +43,7 @@ serve: $(VENV)/local.stamp  ## run the memory on this computer
 test: $(VENV)/dev.stamp  ## all tests that need no system package
 	$(RUN) -m pytest -m 'not system'
 
-test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps)
+test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps), and what the dashboard's image does
 	$(RUN) -m pytest -m system
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16

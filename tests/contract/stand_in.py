@@ -36,6 +36,12 @@ READER, WRITER, CURATOR = (
     for number, role in enumerate(Role, start=1)
 )
 
+BOUND = {
+    "arn:aws:sts::123456789012:assumed-role/incident-agent/i-0abc123def4567890": READER,
+    "arn:aws:iam::123456789012:user/agents/scribe": WRITER,
+}
+"""AWS callers of the sample events, and whom they act as."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
@@ -52,6 +58,7 @@ class StandIn:
     calls: list[Call] = field(default_factory=list)
     kept: dict[UUID, Lesson] = field(default_factory=dict)
     principals: dict[str, Principal] = field(default_factory=lambda: {one.role.value: one for one in (READER, WRITER, CURATOR)})
+    bound: dict[str, Principal] = field(default_factory=lambda: dict(BOUND))
     failure: Exception | None = None
     failure_of: dict[str, Exception] = field(default_factory=dict)
     pending: bool = False
@@ -77,6 +84,12 @@ class StandIn:
         if token not in self.principals:
             raise Unauthenticated
         return self.principals[token]
+
+    def authenticate_principal(self, user_arn: str) -> Principal:
+        self._note("authenticate_principal", user_arn=user_arn)
+        if user_arn not in self.bound:
+            raise Unauthenticated(f"no agent is bound to '{user_arn}'")
+        return self.bound[user_arn]
 
     def health(self) -> None:
         self._note("health")

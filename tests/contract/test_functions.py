@@ -19,7 +19,7 @@ from psycopg import sql
 from tests.conftest import database_at
 from tests.contract.deployed import ROOT, Deployed
 from tests.contract.samples import LEARN, bearer, event_of
-from tests.contract.test_events import EVENTS, HTTP_EVENTS, load, named, sent, settled
+from tests.contract.test_events import EVENTS, EVENTS_OF_BOTH, load, named, sent, settled
 from tributary.core.agent import Role
 from tributary.edges.gateway import running
 from tributary.edges.lambda_http.port import Event
@@ -108,7 +108,7 @@ def changes(path: Path) -> bool:
     return path.stem.startswith("learn") or (path.parent.name == "curate" and load(path)["routeKey"].startswith("POST"))
 
 
-@pytest.mark.parametrize("path", [path for path in HTTP_EVENTS if not changes(path)], ids=named)
+@pytest.mark.parametrize("path", [path for path in EVENTS_OF_BOTH if not changes(path)], ids=named)
 def test_deployed_function_and_gateway_answer_a_sample_event_alike(tribe: Tribe, path: Path) -> None:
     event = of(tribe, load(path))
     by_function = tribe.functions[path.parent.name](event)
@@ -146,6 +146,20 @@ def test_refused_reader_is_found_in_the_audit(tribe: Tribe) -> None:
     assert response["statusCode"] == 403
     assert before is not None
     assert after == (before[0] + 1,)
+
+
+def test_functions_know_who_is_bound_to_an_aws_principal_and_audit_what_it_is_refused(tribe: Tribe) -> None:
+    recalled, refused = (load(EVENTS / name) for name in ("recall/recall-iam.json", "learn/forbidden-iam.json"))
+    assert tribe.functions["recall"](recalled)["statusCode"] == 401
+    with open_operator(Settings.model_validate({"TRIBUTARY_DATABASE_URL": tribe.url})) as operator:
+        operator.bind("events", "agent-reader", "arn:aws:iam::123456789012:role/incident-agent")
+    answered = tribe.functions["recall"](recalled)
+    assert answered["statusCode"] == 200
+    assert json.loads(answered["body"])["receipt"]["searched"][0]["tribe"] == tribe.contexts["reader"]["tribe_id"]
+    assert tribe.functions["learn"](refused)["statusCode"] == 403
+    with psycopg.connect(tribe.url, autocommit=True) as connection:
+        told = connection.execute("SELECT agent_id::text, code FROM tributary.audit ORDER BY audit_id DESC LIMIT 1").fetchone()
+    assert told == (tribe.contexts["reader"]["agent_id"], "forbidden")
 
 
 def test_authorizer_knows_agents_and_lets_strangers_through_without_one(tribe: Tribe) -> None:

@@ -297,6 +297,7 @@ def test_the_runtime_role_may_run_what_the_code_calls_and_nothing_else(schema_ur
     called = set(re.findall(r"tributary\.(\w+_v\d+)\(", "\n".join(load(room)[name] for room, name in STATEMENTS)))
     owners_own = {
         *("index_name_v1", "index_vectors_v1", "add_agent_v1", "add_token_v1", "has_curator_v1"),
+        *("bind_principal_v1", "last_used_v1"),
         *("spaces_v1", "space_ensure_v1", "space_begin_v1", "space_switch_v1"),
         *("space_dropping_v1", "space_clear_v1", "space_end_v1"),
         "record_evaluation_v1",

@@ -117,6 +117,16 @@ class FakeOperator:
         agents[name] = replace(agents[name], revoked_at=MADE)
         return agents[name]
 
+    def bind(self, tribe: str, name: str, principal: str) -> Agent:
+        agents = self._agents(tribe)
+        agents[name] = replace(agents[name], principals=(*agents[name].principals, principal))
+        return agents[name]
+
+    def unbind(self, tribe: str, name: str, principal: str) -> Agent:
+        agents = self._agents(tribe)
+        agents[name] = replace(agents[name], principals=tuple(one for one in agents[name].principals if one != principal))
+        return agents[name]
+
     def build_index(self, tribe: str) -> bool:
         return bool(self._agents(tribe)) and False
 

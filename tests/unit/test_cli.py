@@ -274,7 +274,7 @@ def test_help_has_the_table_of_exit_codes_and_each_command_an_example(around: Su
         *(("serve",), ("learn",), ("recall",), ("reinforce",), ("lessons",), ("migrate",), ("version",)),
         *(("tribe", "create"), ("tribe", "list"), ("tribe", "index")),
         *(("agent", "create"), ("agent", "list"), ("agent", "revoke"), ("agent", "tokens"), ("agent", "rotate")),
-        ("agent", "revoke-token"),
+        *(("agent", "revoke-token"), ("agent", "bind"), ("agent", "unbind")),
     ]
     for command in commands:
         shown = run(around, *command, "--help").stdout
@@ -363,6 +363,19 @@ def test_tokens_are_listed_rotated_and_revoked_without_a_secret_but_the_new_one(
     assert "trb_secret-3" in run(around, "agent", "rotate", "curator").stdout
     standing = [one["revoked_at"] is None for one in said(run(around, "agent", "tokens", "curator", "--json"))]
     assert standing == [False, False, True]
+
+
+def test_aws_principals_are_bound_listed_and_unbound(around: Surroundings) -> None:
+    around.operator.create_tribe("default")
+    role, user = "arn:aws:iam::123456789012:role/a", "arn:aws:iam::123456789012:user/b"
+    assert run(around, "agent", "list").stdout.endswith("\tnone\n")
+    assert role in run(around, "agent", "bind", "curator", "--principal", role).stdout
+    assert said(run(around, "agent", "bind", "curator", "--principal", user, "--json"))["principals"] == [role, user]
+    assert run(around, "agent", "list").stdout.endswith(f"\t{role}, {user}\n")
+    assert said(run(around, "agent", "list", "--json"))[0]["principals"] == [role, user]
+    assert said(run(around, "agent", "unbind", "curator", "--principal", role, "--json"))["principals"] == [user]
+    assert "by: none." in run(around, "agent", "unbind", "curator", "--principal", user).stdout
+    assert run(around, "agent", "bind", "curator").exit_code == 2
 
 
 @pytest.mark.parametrize("what", [("revoke", "curator"), ("revoke-token", "tok_00000000000000000000000000000001")])

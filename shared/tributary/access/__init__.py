@@ -5,6 +5,7 @@ from tributary.access.agents import DAYS, MOST_AGENTS, MOST_TOKENS, Agents, agen
 from tributary.access.audit import audit_refusal
 from tributary.access.costs import Bookkeeper
 from tributary.access.ledger import Ledger, charged
+from tributary.access.principals import authenticate_principal, check_principal
 from tributary.access.tokens import authenticate, new_token, token_hash
 from tributary.access.usage import Usage
 
@@ -23,8 +24,10 @@ __all__ = [
     "agent_of",
     "audit_refusal",
     "authenticate",
+    "authenticate_principal",
     "charged",
     "check_key",
+    "check_principal",
     "make_token",
     "new_token",
     "request_digest",

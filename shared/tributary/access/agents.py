@@ -134,6 +134,7 @@ def agent_of(row: rows.Document) -> Agent:
         created_at=rows.moment(row["created_at"]),
         revoked_at=rows.moment_or_none(row["revoked_at"]),
         last_used_at=rows.moment_or_none(row["last_used_at"]),
+        principals=tuple(row.get("principals", ())),
     )
 
 

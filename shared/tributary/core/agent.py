@@ -45,7 +45,9 @@ class Agent:
     created_at: datetime
     revoked_at: datetime | None
     last_used_at: datetime | None = None
-    """When a token of it was last used, to the minute; None when none ever was."""
+    """When it was last let in, by a token or as an AWS principal, to the minute; None when it never was."""
+    principals: tuple[str, ...] = ()
+    """ARNs of the AWS principals that act as it; told to the operator alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,6 +87,10 @@ class Memory:
         """
         return access.authenticate(self.databases.current, token)
 
+    def authenticate_principal(self, user_arn: str) -> Principal:
+        """Returns the agent that an AWS caller acts as, whom AWS itself has named; raises Unauthenticated, and as above."""
+        return access.authenticate_principal(self.databases.current, user_arn)
+
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
         """Records a refusal, in a transaction of its own."""
         access.audit_refusal(self.database, principal, action=action, code=code, detail=detail)

@@ -15,7 +15,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, Ledger, agent_of, make_token, token_of
+from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, Ledger, agent_of, check_principal, make_token, token_of
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting, NotFound, WrongStanding
@@ -126,6 +126,25 @@ class Operator:
             found = self._locked(connection, tribe)
             agent = _agent(connection, found, name)
             connection.execute(statement("access", "revoke_agent"), {"tribe_id": found.tribe_id, "agent_id": agent.agent_id})
+            return _agent(connection, found, name)
+
+    def bind(self, tribe: str, name: str, principal: str) -> Agent:
+        """Lets whoever acts as an IAM role or user act as an agent; raises WrongStanding when it is bound to another one."""
+        arn = check_principal(principal)
+        with self._transaction() as connection:
+            found = self._locked(connection, tribe)
+            which = {"tribe_id": found.tribe_id, "agent_id": _agent(connection, found, name).agent_id}
+            connection.execute(statement("access", "bind_principal"), {**which, "principal": arn})
+            return _agent(connection, found, name)
+
+    def unbind(self, tribe: str, name: str, principal: str) -> Agent:
+        """Ends that a role or user acts as an agent; raises NotFound when it does not."""
+        arn = check_principal(principal)
+        with self._transaction() as connection:
+            found = self._locked(connection, tribe)
+            which = {"tribe_id": found.tribe_id, "agent_id": _agent(connection, found, name).agent_id}
+            if connection.execute(statement("access", "unbind_principal"), {**which, "principal": arn}).fetchone() is None:
+                raise NotFound(f"'{arn}' is not bound to the agent '{name}'")
             return _agent(connection, found, name)
 
     def tokens_of(self, tribe: str, name: str) -> tuple[Token, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +15,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from tributary.core.errors import BadSetting
 from tributary.service.model_settings import Folder, ModelSettings, Whole
+from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 
 PREFIX = "TRIBUTARY_"
 _OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
@@ -35,6 +37,12 @@ def _origin(value: str) -> str:
     if not re.fullmatch(r"https?://[^/*\s]+", value):
         rule = "must be exact origins such as https://app.example.org, without a path or *, separated by commas"
         raise PydanticCustomError("origin", rule)
+    return value
+
+
+def _arn(value: str) -> str:
+    if not is_arn(value):
+        raise PydanticCustomError("arn", ARN_RULE)
     return value
 
 
@@ -107,6 +115,10 @@ class Settings(ModelSettings):
         default=7, ge=1, le=365, description="Days for which a write's first reply is kept for its idempotency key."
     )
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
+    secret_arn: Annotated[str, AfterValidator(_arn)] | None = Field(
+        default=None,
+        description="A secret in AWS Secrets Manager that holds more settings, as a JSON object; the environment goes before it.",
+    )
     log_format: Literal["text", "json"] = Field(default="text", description="Form of log lines.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least severity that is logged.")
     log_file: Folder | None = Field(default=None, description="File that log lines go to as well.")
@@ -116,7 +128,8 @@ def load_settings(*, home: Path | None = None) -> Settings:
     """Reads the environment; raises BadSetting naming the variable, the rule and, where it is no secret, the value.
 
     `home` is the folder to use when TRIBUTARY_HOME is absent: an edge knows where the user's data belongs. A
-    variable that begins with TRIBUTARY_ and is no setting is refused, too: it was meant to be one.
+    variable that begins with TRIBUTARY_ and is no setting is refused, too: it was meant to be one. Where the environment
+    names a secret, that has the settings which the environment has not; raises Unavailable, too, while it cannot be read.
     """
     known = setting_names()
     for name in sorted(os.environ):
@@ -124,18 +137,30 @@ def load_settings(*, home: Path | None = None) -> Settings:
             nearly_a_clients = difflib.get_close_matches(name.upper(), _OF_CLIENTS, n=1, cutoff=0.9)
             near = nearly_a_clients or difflib.get_close_matches(name.upper(), known, n=1)
             raise BadSetting(f"{name} is no setting" + (f"; did you mean {near[0]}?" if near else ""))
+    found = _validated({})
+    if found.secret_arn is not None:
+        secret = read_secret(found.secret_arn, known)
+        fields = {variable_of(name): name for name in Settings.model_fields}
+        kept = {fields[variable]: value for variable, value in secret.items() if value}
+        found = _validated({name: value for name, value in kept.items() if name not in found.model_fields_set})
+    return found if found.home is not None else found.model_copy(update={"home": home})
+
+
+def _validated(besides: Mapping[str, str]) -> Settings:
+    """Returns the settings of the environment and, by names of fields, `besides`: a secret's, whose values no message repeats."""
     try:
-        found = Settings()
+        return Settings(**besides)  # type: ignore[arg-type]  # text, of which each field makes what it holds
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        name = str(first["loc"][0])
-        variable = name if name.isupper() else PREFIX + name.upper()
-        if not os.environ.get(variable):
-            variable = variable.removeprefix(PREFIX)  # the value came by the other name that a setting may have
-        given = "" if "URL" in variable or "API_KEY" in variable else f" (it is '{_shown(os.environ.get(variable, ''))}')"
-        rule = first["msg"][:1].lower() + first["msg"][1:]
-        raise BadSetting(f"{variable}: {rule}{given}") from None
-    return found if found.home is not None else found.model_copy(update={"home": home})
+    name = str(first["loc"][0])
+    variable = name if name.isupper() else PREFIX + name.upper()
+    rule = first["msg"][:1].lower() + first["msg"][1:]
+    if name in besides or any(variable_of(one) == variable for one in besides):
+        raise BadSetting(f"{variable}, as the secret has it: {rule}")
+    if not os.environ.get(variable):
+        variable = variable.removeprefix(PREFIX)  # the value came by the other name that a setting may have
+    hidden = any(word in variable for word in ("URL", "API_KEY", "SECRET"))
+    raise BadSetting(f"{variable}: {rule}" + ("" if hidden else f" (it is '{_shown(os.environ.get(variable, ''))}')"))
 
 
 def _shown(value: str) -> str:

@@ -11,6 +11,7 @@ class Event(StrEnum):
     SERVICE_STARTED = "service.started"
     SERVICE_MODELS = "service.models"
     SERVICE_STOPPED = "service.stopped"
+    SECRET_UNREAD = "secret.unread"  # noqa: S105  (the name of an event)
     REQUEST_SERVED = "request.served"
     REQUEST_REFUSED = "request.refused"
     REQUEST_FAILED = "request.failed"
@@ -33,6 +34,8 @@ class Event(StrEnum):
     USAGE_DELAYED = "usage.delayed"
     LEDGER_DELAYED = "ledger.delayed"
     LEDGER_LOST = "ledger.lost"
+    LOOK_FAILED = "look.failed"
+    PAGE_FAILED = "page.failed"
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"

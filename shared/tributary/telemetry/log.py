@@ -83,6 +83,16 @@ def configure(
     _logger.propagate = False
 
 
+def configure_by(environment: Mapping[str, str]) -> None:
+    """Sends our events to standard error as a function or a container does, as JSON unless the environment wants text.
+
+    Not by the settings: what is wrong with them must be logged, too.
+    """
+    level = environment.get("TRIBUTARY_LOG_LEVEL", "INFO").upper()
+    known = level if level in logging.getLevelNamesMapping() else "INFO"
+    configure(form="text" if environment.get("TRIBUTARY_LOG_FORMAT") == "text" else "json", level=known)
+
+
 def trace_places(error: BaseException) -> Iterator[str]:
     """Gives where an exception was raised and what it is, then the same of what it came from. No message, no value."""
     seen: set[int] = set()

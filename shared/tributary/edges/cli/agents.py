@@ -26,6 +26,9 @@ app = typer.Typer(
 
 AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")]
 Days = Annotated[int, typer.Option(metavar="NUMBER", min=1, help="For how many days its token is good.")]
+PrincipalArn = Annotated[
+    str, typer.Option("--principal", metavar="ARN", help="The IAM role or user: arn:aws:iam::123456789012:role/incident-agent.")
+]
 Keep = Annotated[bool, typer.Option("--keep", help="Make it the token that commands on this computer use for the local server.")]
 
 
@@ -75,10 +78,12 @@ def list_agents(context: typer.Context, tribe: Tribe = "default", as_json: AsJso
             moment(one.created_at),
             moment(one.last_used_at) if one.last_used_at else "never",
             f"revoked {moment(one.revoked_at)}" if one.revoked_at else "in use",
+            _principals(one),
         )
         for one in agents
     ]
-    columns = (("agent", "left"), ("role", "left"), ("made", "left"), ("last used", "left"), ("standing", "left"))
+    headings = ("agent", "role", "made", "last used", "standing", "AWS principals")
+    columns = tuple((heading, "left") for heading in headings)
     output.table(columns, rows)
 
 
@@ -99,6 +104,36 @@ def revoke(
         agent = operator.revoke_agent(tribe, name)
         _warn_without_curator(operator, output, tribe)
     output.result(_document(agent), [f"Agent '{shown(agent.name)}' is revoked."])
+
+
+@app.command("bind")
+def bind(
+    context: typer.Context, name: AgentName, principal: PrincipalArn, tribe: Tribe = "default", as_json: AsJson = False
+) -> None:
+    """Let whoever acts as an IAM role or user act as an agent, where API Gateway checks AWS signatures.
+
+    \b
+    Example: tributary agent bind agent-a --principal arn:aws:iam::123456789012:role/incident-agent
+    """
+    doors, output = session(context, as_json=as_json)
+    with operator_of(doors) as operator:
+        agent = operator.bind(tribe, name, principal)
+    output.result(_document(agent), [f"Agent '{shown(agent.name)}' is acted as by: {_principals(agent)}."])
+
+
+@app.command("unbind")
+def unbind(
+    context: typer.Context, name: AgentName, principal: PrincipalArn, tribe: Tribe = "default", as_json: AsJson = False
+) -> None:
+    """End that an IAM role or user acts as an agent, within a minute on every server.
+
+    \b
+    Example: tributary agent unbind agent-a --principal arn:aws:iam::123456789012:role/incident-agent
+    """
+    doors, output = session(context, as_json=as_json)
+    with operator_of(doors) as operator:
+        agent = operator.unbind(tribe, name, principal)
+    output.result(_document(agent), [f"Agent '{shown(agent.name)}' is acted as by: {_principals(agent)}."])
 
 
 @app.command("tokens")
@@ -173,6 +208,10 @@ def revoke_token(
     output.result(_token_document(ended), [f"Token {_token_id(ended)} is revoked."])
 
 
+def _principals(agent: Agent) -> str:
+    return ", ".join(map(shown, agent.principals)) or "none"
+
+
 def _token_id(token: Token) -> str:
     """Returns a token's id as users see it."""
     from tributary.core import ids
@@ -210,6 +249,7 @@ def _document(agent: Agent) -> dict[str, object]:
         "created_at": agent.created_at.isoformat(),
         "revoked_at": agent.revoked_at.isoformat() if agent.revoked_at else None,
         "last_used_at": agent.last_used_at.isoformat() if agent.last_used_at else None,
+        "principals": list(agent.principals),
     }
 
 

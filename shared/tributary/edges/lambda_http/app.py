@@ -23,6 +23,7 @@ from tributary.contract.routes import ROUTES, Route
 from tributary.core.agent import Principal
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import Forbidden
+from tributary.edges.lambda_http.iam_callers import IamCallers
 from tributary.edges.lambda_http.identify import allow, identify
 from tributary.edges.lambda_http.metrics import Meter, no_metrics
 from tributary.edges.lambda_http.port import Context, Event, OpenMemory
@@ -51,14 +52,16 @@ class App:
         meter: Meter = no_metrics,
         now: Now = utc_now,
         stopping: threading.Event | None = None,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`stopping` is set when the server is to end, and ends what callers wait for."""
+        """`stopping` is set when the server is to end, and ends what callers wait for; `seconds` is how time goes on."""
         self._function = function
         self._memory = memory
         self._meter = meter
         self._now = now
         self._stopping = stopping or threading.Event()
         self._threads = threading.local()
+        self._iam_callers = IamCallers(memory, seconds=seconds)
 
     def __call__(self, event: Event, context: Context) -> dict[str, Any]:
         """Returns the response to an event, a problem if need be; raises only when the event is none of API Gateway's."""
@@ -85,7 +88,7 @@ class App:
         began = time.perf_counter()
         name = route.operation if route else "none"
         # Asked before the operation begins, so that each of its log lines can name the agent; its failure is told inside.
-        identity = _attempt(lambda: identify(resolver.event, route, self._memory) if route else None)
+        identity = _attempt(lambda: identify(resolver.event, route, self._memory, self._iam_callers) if route else None)
         who = identity if isinstance(identity, Principal) else None
         about = {"agent": who.name, "tribe": str(who.tribe_id)} if who else {}
         with (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -161,7 +160,4 @@ def _configure_traces() -> None:
 
 
 def _configure_log() -> None:
-    # Not by the settings: what is wrong with them must be logged too.
-    level = os.environ.get("TRIBUTARY_LOG_LEVEL", "INFO").upper()
-    known = level if level in logging.getLevelNamesMapping() else "INFO"
-    log.configure(form="text" if os.environ.get("TRIBUTARY_LOG_FORMAT") == "text" else "json", level=known)
+    log.configure_by(os.environ)

@@ -45,6 +45,18 @@ def context_of(event: Event) -> Mapping[str, object]:
     return context if isinstance(context, dict) else {}
 
 
+def iam_caller(event: Event) -> str | None:
+    """Returns the ARN of the caller whose AWS signature API Gateway has checked; None where it asked our authorizer, or nobody.
+
+    API Gateway alone writes a request's context: nothing that a client sends comes to stand there.
+    """
+    authorizer = event["requestContext"].get("authorizer") or {}
+    signed = authorizer.get("iam")
+    if "lambda" in authorizer or not isinstance(signed, dict):
+        return None
+    return str(signed.get("userArn") or "")
+
+
 def bearer_token(event: Event) -> str | None:
     """Returns the token of 'Authorization: Bearer <token>', None without one. Header names are matched in any case."""
     for name, value in (event.get("headers") or {}).items():

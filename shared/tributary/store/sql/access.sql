@@ -2,6 +2,10 @@
 -- The agent behind a token.
 SELECT tributary.authenticate_v1(%(token_hash)s)
 
+-- name: authenticate_principal
+-- The agent that an AWS principal is bound to.
+SELECT tributary.authenticate_principal_v1(%(principal)s)
+
 -- name: audit
 -- Records a refusal, in a transaction of its own.
 INSERT INTO tributary.audit (tribe_id, audit_id, agent_id, action, code, detail)
@@ -44,8 +48,9 @@ SELECT tributary.add_token_v1(
 
 -- name: agents
 -- Operator: the agents of a tribe, oldest first, or the one of a name.
-SELECT a.agent_id, a.name, a.role, a.created_at, a.revoked_at, (
-    SELECT max(t.last_used_at) FROM tributary.token t WHERE t.tribe_id = a.tribe_id AND t.agent_id = a.agent_id) AS last_used_at
+SELECT a.agent_id, a.name, a.role, a.created_at, a.revoked_at, tributary.last_used_v1(a.tribe_id, a.agent_id) AS last_used_at,
+       ARRAY(SELECT p.principal FROM tributary.agent_principal p
+             WHERE p.tribe_id = a.tribe_id AND p.agent_id = a.agent_id ORDER BY 1) AS principals
 FROM tributary.agent a WHERE a.tribe_id = %(tribe_id)s AND a.name = coalesce(%(name)s::text, a.name)
 ORDER BY a.created_at, a.agent_id
 
@@ -53,6 +58,15 @@ ORDER BY a.created_at, a.agent_id
 -- Operator: ends an agent and with it its tokens; keeps the first time when it was revoked before.
 UPDATE tributary.agent SET revoked_at = coalesce(revoked_at, clock_timestamp())
 WHERE tribe_id = %(tribe_id)s AND agent_id = %(agent_id)s
+
+-- name: bind_principal
+-- Operator: lets an AWS principal act as an agent.
+SELECT tributary.bind_principal_v1(%(tribe_id)s, %(agent_id)s, %(principal)s)
+
+-- name: unbind_principal
+-- Operator: ends that; no row when it was not so.
+DELETE FROM tributary.agent_principal
+WHERE tribe_id = %(tribe_id)s AND agent_id = %(agent_id)s AND principal = %(principal)s RETURNING principal
 
 -- name: tokens
 -- Operator: the tokens of an agent, newest first, or one token of the tribe. It counts as revoked when its agent is.

@@ -1,6 +1,6 @@
 -- The core tables.
 --
---   tribe ─┬─ agent ── token                   who may do what
+--   tribe ─┬─ agent ── token, agent_principal  who may do what
 --          ├─ tribe_count, usage               counters
 --          ├─ lesson ─┬─ lesson_vector, _term, _facet     how it is found
 --          │          ├─ lesson_event, confirmation      what happened to it, at which tick
@@ -65,6 +65,17 @@ CREATE TABLE tributary.token (
     FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent
 ) WITH (fillfactor = 70); -- each use may rewrite the row: room for heap-only updates in its page
 CREATE INDEX token_agent ON tributary.token (tribe_id, agent_id, token_id);
+
+-- AWS principals that act as an agent: roles without their path, and users, by ARN (core/aws_principal.py).
+CREATE TABLE tributary.agent_principal (
+    tribe_id      uuid NOT NULL,
+    agent_id      uuid NOT NULL,
+    principal     text NOT NULL UNIQUE CHECK (octet_length(principal) BETWEEN 20 AND 700), -- whom it is, whatever the tribe
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    last_used_at  timestamptz, -- to the minute, as of a token
+    PRIMARY KEY (tribe_id, agent_id, principal),
+    FOREIGN KEY (tribe_id, agent_id) REFERENCES tributary.agent
+) WITH (fillfactor = 70);
 
 CREATE TABLE tributary.space (
     space_id      integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -28,6 +28,31 @@ BEGIN
 END
 $$;
 
+-- The agent that an AWS principal is bound to: NULL when none is, or it is revoked. Writes down the use as authenticate_v1 does.
+CREATE FUNCTION tributary.authenticate_principal_v1(p_principal text) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+DECLARE
+    known record;
+BEGIN
+    SELECT p.tribe_id, p.last_used_at, a.agent_id, a.name, a.role INTO known
+    FROM agent_principal p JOIN agent a USING (tribe_id, agent_id)
+    WHERE p.principal = p_principal AND a.revoked_at IS NULL;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF coalesce(known.last_used_at <= clock_timestamp() - interval '1 minute', true)
+       AND current_setting('transaction_read_only') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+        UPDATE agent_principal p SET last_used_at = clock_timestamp()
+        FROM (SELECT u.principal FROM agent_principal u
+              WHERE u.principal = p_principal AND u.last_used_at IS NOT DISTINCT FROM known.last_used_at
+              FOR NO KEY UPDATE SKIP LOCKED) held
+        WHERE p.principal = held.principal;
+    END IF;
+    RETURN json_build_object('tribe_id', known.tribe_id, 'agent_id', known.agent_id, 'name', known.name, 'role', known.role);
+END
+$$;
+
 -- What seldom changes while a process runs (recall and commit check the serving space again): the key of the tribe's content
 -- hashes, the space it serves from, the one that it builds, if any, and the oldest code that may serve it.
 CREATE FUNCTION tributary.tribe_profile_v1(p_tribe uuid) RETURNS json

@@ -13,11 +13,19 @@ CREATE FUNCTION tributary.shown_time_v1(p_at timestamptz) RETURNS text LANGUAGE 
     SELECT to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
 $$;
 
+-- When an agent was last let in, by a token or as an AWS principal; NULL when it never was.
+CREATE FUNCTION tributary.last_used_v1(p_tribe uuid, p_agent uuid) RETURNS timestamptz
+LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
+    SELECT greatest(
+        (SELECT max(t.last_used_at) FROM token t WHERE t.tribe_id = p_tribe AND t.agent_id = p_agent),
+        (SELECT max(p.last_used_at) FROM agent_principal p WHERE p.tribe_id = p_tribe AND p.agent_id = p_agent))
+$$;
+
 CREATE FUNCTION tributary.agent_document_v1(p_tribe uuid, p_agent uuid) RETURNS json
 LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
     SELECT json_build_object(
         'agent_id', a.agent_id, 'name', a.name, 'role', a.role, 'created_at', a.created_at, 'revoked_at', a.revoked_at,
-        'last_used_at', (SELECT max(t.last_used_at) FROM token t WHERE t.tribe_id = p_tribe AND t.agent_id = p_agent))
+        'last_used_at', last_used_v1(p_tribe, p_agent))
     FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent
 $$;
 
@@ -109,6 +117,26 @@ BEGIN
     IF (SELECT count(*) FROM token t
         WHERE t.tribe_id = p_tribe AND t.agent_id = p_agent AND t.revoked_at IS NULL AND t.expires_at > p_now) > p_most THEN
         RAISE EXCEPTION 'the agent has % usable tokens already; revoke one first', p_most USING ERRCODE = 'TB410';
+    END IF;
+END
+$$;
+
+-- Lets an AWS principal act as an agent; the caller holds the tribe's row. For the operator alone. Binding it again changes nothing.
+CREATE FUNCTION tributary.bind_principal_v1(p_tribe uuid, p_agent uuid, p_principal text) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
+DECLARE
+    holder record;
+BEGIN
+    IF (managed_agent_v1(p_tribe, p_agent)).revoked_at IS NOT NULL THEN
+        RAISE EXCEPTION 'the agent is revoked' USING ERRCODE = 'TB410';
+    END IF;
+    INSERT INTO agent_principal (tribe_id, agent_id, principal) VALUES (p_tribe, p_agent, p_principal)
+    ON CONFLICT (principal) DO NOTHING;
+    SELECT p.tribe_id, p.agent_id, t.name AS tribe, a.name AS agent INTO holder
+    FROM agent_principal p JOIN agent a USING (tribe_id, agent_id) JOIN tribe t USING (tribe_id) WHERE p.principal = p_principal;
+    IF (holder.tribe_id, holder.agent_id) IS DISTINCT FROM (p_tribe, p_agent) THEN
+        RAISE EXCEPTION 'it is bound to agent ''%'' of tribe ''%'', and a principal is one agent; unbind it there first',
+            holder.agent, holder.tribe USING ERRCODE = 'TB410';
     END IF;
 END
 $$;

@@ -25,6 +25,7 @@ GRANT USAGE ON SCHEMA tributary
 -- Know who asks. A function looks a token up itself where the authorizer could not.
 GRANT EXECUTE ON FUNCTION tributary.authenticate_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_authorizer, tributary_dashboard;
+GRANT EXECUTE ON FUNCTION tributary.authenticate_principal_v1 TO tributary_recall, tributary_learn, tributary_curate;
 
 -- Write down refusals.
 GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;

@@ -1,0 +1,40 @@
+"""The headers that every reply of the dashboard carries, whatever it is and whoever makes it."""
+
+from __future__ import annotations
+
+from tributary.edges.dashboard.port import Asgi, Message, Receive, Scope, Send
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "strict-transport-security": "max-age=31536000",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "x-robots-tag": "noindex, nofollow",
+}
+NO_STORE = "no-store"
+
+
+class Secured:
+    """An ASGI app around another one: the outermost, so that replies to what failed have the headers, too."""
+
+    def __init__(self, app: Asgi) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = list(message.get("headers", ()))
+                names = {name.lower() for name, _ in given}
+                given += [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                if b"cache-control" not in names:
+                    given.append((b"cache-control", NO_STORE.encode()))
+                message["headers"] = given
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
