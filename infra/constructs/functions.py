@@ -81,12 +81,14 @@ class Functions(Construct):
             room,
             {
                 "IAM5[Resource::*]": "What Lambda does to put it into the VPC, and sending traces, have no resource to name",
-                "L1": "Python 3.13 is the runtime that the layer is built for and tested on",
+                "L1": "Python 3.13 is what the layer is built for and tested on",
             },
         )
         if snapshot:
             rule = "Annotation::@aws-cdk/aws-lambda:snapStartRequirePublish"
-            Validations.of(function).acknowledge(Acknowledgment(id=rule, reason="The alias that serves is of a published version"))
+            Validations.of(function).acknowledge(
+                Acknowledgment(id=rule, reason="The alias that serves is of a published version")
+            )
         return function
 
     def _group(self, spec: FunctionSpec) -> ec2.SecurityGroup:

@@ -23,7 +23,7 @@ from tests.doubles import RuledJudge, WordScreen, all_unrelated, within_a_subjec
 from tests.gardens import AwayJudge, backdate, learned, room_for
 from tests.spaces import Projected, Steered, create
 from tests.tribes import SEEN, Tribal, open_tribal
-from tributary.core.agent import Role
+from tributary.core.agent import Principal, Role
 from tributary.core.clock import utc_now
 from tributary.core.curation import Mistake
 from tributary.core.garden import Rule
@@ -109,11 +109,24 @@ def filled(path: Path, tribal: Tribal) -> Event:
         text = text.replace(show(prefix, UUID("0199c0de5a1e7b2c8d3f4a5b6c7d8e9f")), show(prefix, found))
     for instant, then in (('seen_tick\\": 418', 'seen_tick\\": 418000'), ("after=418", "after=0")):
         text = text.replace(instant, then)
+    mark = uuid4().hex[:8]  # a principal is one agent's, in all tribes of the database
+    for caller, agent in (("role/incident-agent", agents["reader"]), ("user/agents/scribe", writer)):
+        bind(tribal, agent, f"arn:aws:iam::123456789012:{caller}-{mark}")
+    text = text.replace("assumed-role/incident-agent", f"assumed-role/incident-agent-{mark}").replace(
+        "/scribe", f"/scribe-{mark}"
+    )
     event: Event = json.loads(text)
     role = (event["requestContext"].get("authorizer") or {}).get("lambda", {}).get("role")
     if role:
         event["requestContext"]["authorizer"]["lambda"] = to_context(agents[role])
     return event
+
+
+def bind(tribal: Tribal, agent: Principal, principal: str) -> None:
+    """Lets an IAM principal act as an agent."""
+    with open_operator(tribal.settings) as operator:
+        (name,) = (row["name"] for row in tribal.rows("SELECT name FROM tributary.tribe WHERE tribe_id = %s", tribal.tribe_id))
+        operator.bind(str(name), agent.name, principal)
 
 
 def reported(tribal: Tribal, decision_id: UUID, candidate: UUID) -> UUID:
@@ -236,7 +249,7 @@ BOOKS = {"count_usage_v1", "charge_calls_v1"}
 def test_recall_writes_its_books_and_a_tokens_use_and_nothing_else(cluster: Cluster) -> None:
     """`status_plan_v1` is volatile for the sake of its EXPLAIN, which writes nothing."""
     with connect(Target(url=cluster.url(DATABASE)), autocommit=False) as connection:
-        writing = BOOKS | {"authenticate_v1", "status_plan_v1"}
+        writing = BOOKS | {"authenticate_v1", "authenticate_principal_v1", "status_plan_v1"}
         assert functions_of(connection, "tributary_recall", volatile=True) == writing
         assert tables_of(connection, "tributary_recall") == {"audit insert", "schema_requirement select", "signing_key select"}
         # the negative control: had it one right more, this would show it

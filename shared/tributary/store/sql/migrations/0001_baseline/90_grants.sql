@@ -25,7 +25,8 @@ GRANT USAGE ON SCHEMA tributary
 -- Know who asks. A function looks a token up itself where the authorizer could not.
 GRANT EXECUTE ON FUNCTION tributary.authenticate_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_authorizer, tributary_dashboard;
-GRANT EXECUTE ON FUNCTION tributary.authenticate_principal_v1 TO tributary_recall, tributary_learn, tributary_curate;
+GRANT EXECUTE ON FUNCTION tributary.authenticate_principal_v1
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
 
 -- Write down refusals.
 GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
