@@ -70,3 +70,13 @@ class SpaceDropped:
     space: str
     vectors: int
     forgotten: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexesBuilt:
+    """What building the indexes that were missing came to: tribes by name, with the code of what went wrong where it did."""
+
+    built: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
+    left: tuple[str, ...]
+    """Those that there was no time for."""
