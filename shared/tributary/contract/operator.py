@@ -163,12 +163,13 @@ class SpacesReply(Reply):
 
 
 class SpaceBuiltReply(Reply):
-    """What one call made, and how much is `left`: call again until nothing is. `indexed` is settled once nothing is left."""
+    """What one call made, and how much is left. Unless it `finished`, its time was up: call again, to go on."""
 
     space: str
     made: int
     left: int
     indexed: bool
+    finished: bool
 
 
 class SpaceSwitchedReply(Reply):

@@ -46,12 +46,16 @@ class TribeSpace:
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceBuilt:
-    """What building a space came to: vectors made, lessons that still lack one, and whether the tribe has an index there."""
+    """What building a space came to: vectors made, lessons that still lack one, and whether the tribe has an index there.
+
+    `finished` is False when the time was up first: another call goes on.
+    """
 
     space: str
     made: int
     left: int
     indexed: bool
+    finished: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

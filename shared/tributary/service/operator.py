@@ -246,7 +246,7 @@ class Operator:
         """Embeds what lacks a vector in a space, then gives it its index if it needs one. Safe to kill and to repeat.
 
         `name` is the space's name or number, the one that is being built when None; a retired one is being built from then on.
-        When `budget_s` is over, what is left waits for the next call; the index is begun once nothing is left.
+        When `budget_s` is over, what is left waits for the next call; an index that takes longer raises Overloaded.
         Raises NotFound, WrongStanding for a space that is being dropped or while another one is built, BadSetting when no
         embedder here gives it, ModelFailed.
         """
@@ -261,8 +261,8 @@ class Operator:
                 begin(connection, found.tribe_id, embedder.space)  # learn fills it from now on, so that it can catch up
             with Ledger(self._database, now=self._now).on(found.tribe_id):
                 made, left = fill(self._database, embedder, found.tribe_id, space.number, progress=progress, stop=until.passed)
-            if left and until.passed():
-                return SpaceBuilt(space=space.name, made=made, left=left, indexed=space.indexed)
+            if until.passed():
+                return SpaceBuilt(space=space.name, made=made, left=left, indexed=space.indexed, finished=False)
             with until.cancelling(connection, detail=_NO_TIME):
                 indexed = build_index(connection, found.tribe_id, exact_limit=self._exact_limit, space_id=space.number)
         return SpaceBuilt(space=space.name, made=made, left=left, indexed=indexed)

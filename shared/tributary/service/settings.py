@@ -16,7 +16,7 @@ from tributary.core.errors import BadSetting
 from tributary.service.model_settings import Folder, ModelSettings, Whole
 
 PREFIX = "TRIBUTARY_"
-_OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
+_OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION"})
 
 
 def _split(value: object) -> object:

@@ -204,7 +204,9 @@ def _create_space(operator: Operator, asked: contract.TribeArguments, _: float) 
 
 def _build_space(operator: Operator, asked: contract.SpaceArguments, budget_s: float) -> contract.SpaceBuiltReply:
     done = operator.build_space(asked.tribe, asked.space, budget_s=budget_s)
-    return contract.SpaceBuiltReply(space=done.space, made=done.made, left=done.left, indexed=done.indexed)
+    return contract.SpaceBuiltReply(
+        space=done.space, made=done.made, left=done.left, indexed=done.indexed, finished=done.finished
+    )
 
 
 def _switch_space(operator: Operator, asked: contract.SwitchSpaceArguments, _: float) -> contract.SpaceSwitchedReply:
