@@ -27,6 +27,7 @@ from tributary.edges.cli import (
     spaces,
     stats,
     tribes,
+    verifying,
 )
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
@@ -156,5 +157,6 @@ app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
 app.command("probe")(probing.probe)
+app.command("verify-live")(verifying.verify_live)
 app.command("models")(models.models)
 app.command("version")(schema.version)
