@@ -13,6 +13,7 @@ from typing import Any, Self
 import httpx
 
 from tributary.client import Memory, observed
+from tributary.client.place import is_loopback
 from tributary.client.receipts import Receipt
 from tributary.contract.models import LearnReply
 from tributary.edges.cli.live.step import NotTried, Unexpected, equal
@@ -62,7 +63,9 @@ class Stage:
         self.origin = origin
         self.word = "".join(secrets.choice(_CONSONANTS) + secrets.choice(_VOWELS) for _ in range(5))
         """Names all that this run makes."""
-        self.http = httpx.Client(base_url=self.url, timeout=_TIMEOUT_S, follow_redirects=False)
+        # As the SDK does it: a proxy of the environment cannot reach this computer's own server.
+        own = is_loopback(self.url)
+        self.http = httpx.Client(base_url=self.url, timeout=_TIMEOUT_S, follow_redirects=False, trust_env=not own)
         self.curator = self.member("", "curator", curator_token)
         self.members: dict[str, Member] = {}
         self.names: list[str] = []
