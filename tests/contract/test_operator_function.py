@@ -18,7 +18,7 @@ from tests.spaces import Projected
 from tests.tribes import Tribal, open_tribal
 from tributary.contract.operator import OPERATIONS
 from tributary.edges.cli.faces import OperatorFace
-from tributary.edges.lambda_http.operating import _DONE, operated
+from tributary.edges.lambda_http.operating import DOES, operated
 from tributary.service import open_operator
 
 SAMPLES = {path.stem: load(path) for path in sorted((EVENTS / "operator").glob("*.json"))}
@@ -52,7 +52,7 @@ def error(deployed: Deployed, operation: str, **arguments: object) -> dict[str, 
 def test_the_table_has_all_that_an_operator_does_but_migrating() -> None:
     face = {name for name in vars(OperatorFace) if not name.startswith("_")}
     assert set(OPERATIONS) == (face - NOT_OURS) | {"build_indexes"}
-    assert set(_DONE) == set(OPERATIONS)
+    assert set(DOES) == set(OPERATIONS)
 
 
 def test_every_operation_has_a_sample_event() -> None:

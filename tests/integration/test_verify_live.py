@@ -273,6 +273,24 @@ def test_what_stays_pending_for_too_long_fails_its_step(live: Live) -> None:
     assert (report.left, live.acting()) == ((), ["curator"])
 
 
+def behind(passed: Passed) -> Passed:
+    passed.answer["receipt"]["searched"][0]["tick"] = 0
+    return passed
+
+
+def test_a_replica_that_is_behind_for_a_moment_is_asked_again(live: Live) -> None:
+    live.proxy.after = on("lesson", lambda one: None if "as_of" in one.path else behind(one))
+    assert failed(live.run(last="reject")) == set()
+    assert live.proxy.falsified == 1
+
+
+def test_a_replica_that_stays_behind_fails_what_reads_it(live: Live) -> None:
+    live.proxy.after = lambda one: behind(one) if one.operation == "lesson" and "as_of" not in one.path else None
+    report = live.run(wait_s=0, last="reject")
+    assert failed(report) == {"as-of", "reject"}
+    assert report.steps[-1].found == "tick 0"
+
+
 def test_ctrl_c_ends_the_trying_and_not_the_cleaning(live: Live) -> None:
     def told(step: StepResult) -> None:
         if step.name == "contest":

@@ -85,7 +85,7 @@ class OperatorFunction:
             raise _failure(error, self.name) from error
         try:
             document = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             document = None
         if response.get("FunctionError"):
             self._function_failed(document if isinstance(document, dict) else {})
@@ -96,7 +96,7 @@ class OperatorFunction:
     def _function_failed(self, document: Mapping[str, Any]) -> NoReturn:
         """Raises for an invocation that the function did not end itself; only its kind is told, its message may hold anything."""
         kind = str(document.get("errorType") or "unknown")
-        # The runtime gives no type to a time-out, older versions of it, but always these words.
+        # Older runtimes give a time-out no type; its words are always these.
         if kind == "Sandbox.Timedout" or "Task timed out after" in str(document.get("errorMessage")):
             raise CommandFailed("timed_out", f"the function '{self.name}' was stopped at its time-out; {_NOT_KNOWN}")
         raise CommandFailed("internal", f"the function '{self.name}' failed ({kind}); its log group tells more, and {_NOT_KNOWN}")

@@ -43,7 +43,7 @@ OpenOperator = Callable[[], AbstractContextManager["Operator"]]
 Does = Callable[["Operator", Arguments, float], Result]
 """Does one operation, given the seconds that it may take."""
 
-_DONE: dict[str, Does[Any, Any]] = {}
+DOES: dict[str, Does[Any, Any]] = {}
 
 
 def operated(event: object, context: Context, open_operator: OpenOperator) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def operated(event: object, context: Context, open_operator: OpenOperator) -> di
             tribe, agent = _about(arguments)
             budget_s = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
             with open_operator() as operator:
-                reply = {"result": _sendable(_DONE[name](operator, arguments, budget_s))}
+                reply = {"result": _sendable(DOES[name](operator, arguments, budget_s))}
         except Exception as error:
             failure = error
             reply = {"error": _failure(error, operation_id).model_dump()}
@@ -128,7 +128,7 @@ def _about(arguments: Request) -> tuple[str | None, str | None]:
 
 
 def _does(operation: Operation[Arguments, Result], does: Does[Arguments, Result]) -> None:
-    _DONE[operation.name] = does
+    DOES[operation.name] = does
 
 
 def _tribe(one: Tribe) -> contract.TribeReply:

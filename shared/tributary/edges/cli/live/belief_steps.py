@@ -95,6 +95,7 @@ def _contradict(stage: Stage) -> None:
 def _accept(stage: Stage) -> None:
     port, claim = stage.taught["port"], stage.taught["contradiction"]
     found = stage.members["second"].memory.curation.accept(str(claim.dispute), rationale=f"verify-live {stage.word}")
+    stage.tick = max(stage.tick, found.tick)
     equal("ending", "accepted", found.ending)
     equal("lesson", claim.id, found.lesson.id)
     equal("status", "active", found.lesson.status)
@@ -120,7 +121,7 @@ def _as_of(stage: Stage) -> None:
     holds("what was believed then", port.id in found, f"{len(found)} hit(s) without it")
     holds("nothing of what was learned later", stage.taught["contradiction"].id not in found, "both")
     equal("status then", "active", view.lesson(port.id).lesson.status)
-    equal("status now", "superseded", stage.members["reader"].memory.lesson(port.id).lesson.status)
+    equal("status now", "superseded", stage.lesson(port.id).status)
 
 
 def _contest(stage: Stage) -> None:
@@ -142,17 +143,19 @@ def _contest(stage: Stage) -> None:
 def _reject(stage: Stage) -> None:
     claim = stage.taught["runs-contested"]
     found = stage.curator.memory.curation.reject(str(claim.dispute), f"verify-live {stage.word}")
+    stage.tick = max(stage.tick, found.tick)
     equal("ending", "rejected", found.ending)
-    equal("status of what was claimed", "retired", stage.curator.memory.lesson(claim.id).lesson.status)
-    equal("status of what was contested", "active", stage.curator.memory.lesson(stage.taught["runs"].id).lesson.status)
+    equal("status of what was claimed", "retired", stage.lesson(claim.id).status)
+    equal("status of what was contested", "active", stage.lesson(stage.taught["runs"].id).status)
 
 
 def _both_stand(stage: Stage) -> None:
     claim = stage.taught["approvals-contested"]
     found = stage.curator.memory.curation.both_stand(str(claim.dispute), rationale=f"verify-live {stage.word}")
+    stage.tick = max(stage.tick, found.tick)
     equal("ending", "both_stand", found.ending)
     for key in ("approvals", "approvals-contested"):
-        equal("status", "active", stage.curator.memory.lesson(stage.taught[key].id).lesson.status)
+        equal("status", "active", stage.lesson(stage.taught[key].id).status)
 
 
 def _batch(stage: Stage) -> None:
@@ -176,6 +179,7 @@ def _batch(stage: Stage) -> None:
 
 def _retire(stage: Stage) -> None:
     found = stage.members["writer"].memory.retire(stage.taught["archive"].id)
+    stage.tick = max(stage.tick, found.tick)
     equal("status", "retired", found.lesson.status)
     equal("cause", "outdated", found.cause)
 

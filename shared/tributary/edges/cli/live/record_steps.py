@@ -7,6 +7,8 @@ from itertools import islice
 from typing import TypeVar
 
 from tributary.client import NotSetUp
+from tributary.client.receipts import Receipt
+from tributary.contract.models import Status
 from tributary.edges.cli.live.stage import Stage
 from tributary.edges.cli.live.step import NotTried, Step, Unexpected, equal, holds
 
@@ -54,13 +56,23 @@ def _audit(stage: Stage) -> None:
 
 
 def _lessons(stage: Stage) -> None:
-    _listed("lessons", stage.taught["mirror"].id, (one.id for one in stage.members["reader"].memory.lessons()))
-    retired = (one.id for one in stage.members["reader"].memory.lessons(status="retired"))
-    _listed("retired lessons", stage.taught["archive"].id, retired)
+    wanted: tuple[tuple[Status, str], ...] = (("active", "mirror"), ("retired", "archive"))
+    for status, key in wanted:
+        _listed(f"{status} lessons", stage.taught[key].id, _page(stage, status))
+
+
+def _page(stage: Stage, status: Status) -> list[str]:
+    """Returns the ids of the newest lessons that stand so."""
+
+    def look() -> tuple[list[str], Receipt]:
+        page = next(stage.members["reader"].memory.pages(status=status, page_size=100))
+        return [one.id for one in page.lessons], page.receipt
+
+    return stage.current(look)
 
 
 def _lesson(stage: Stage) -> None:
-    found = stage.members["reader"].memory.lesson(stage.taught["mirror"].id).lesson
+    found = stage.lesson(stage.taught["mirror"].id)
     equal("status", "active", found.status)
     equal("author", stage.members["writer"].name, found.author)
     equal("subject", stage.about("mirror"), found.subject)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 
-from tributary.client import Memory, observed
+from tributary.client import Memory, NotFound, observed
 from tributary.client.place import is_loopback
 from tributary.client.receipts import Receipt
+from tributary.client.values import Lesson
 from tributary.contract.models import LearnReply
 from tributary.edges.cli.live.step import NotTried, Unexpected, equal
+
+Found = TypeVar("Found")
 
 _TIMEOUT_S = 60.0
 _BETWEEN_LOOKS_S = 0.5
@@ -77,6 +80,8 @@ class Stage:
         """Ids that a later step needs, by what they are of."""
         self.warnings: list[str] = []
         self.version: str | None = None
+        self.tick = 0
+        """The latest tick that a reply to this run had: what was done then must be seen from now on."""
         self.began_at: int | None = None
         """The tribe's tick before the first lesson of this run."""
 
@@ -144,23 +149,50 @@ class Stage:
         if lesson not in self.lessons:
             self.lessons.append(lesson)
         outcome: str = learned.outcome
+        self.tick = max(self.tick, learned.tick)
         tick, dispute = learned.tick, learned.dispute
         if outcome == "pending":
             outcome, tick = self._settled(lesson, by)
         if outcome == "disputed" and dispute is None:
             dispute = next((one.id for one in self.members[by].memory.curation.disputes(lesson=lesson)), None)
+        self.tick = max(self.tick, tick)
         found = Taught(id=lesson, outcome=outcome, tick=tick, decision=learned.decision, dispute=dispute)
         self.taught[key] = found
         return found
 
-    def _settled(self, lesson: str, by: str) -> tuple[str, int]:
-        """Returns how a pending lesson stands once it is settled, as an outcome, and the tick at which it was seen so."""
+    def lesson(self, lesson: str, *, by: str = "reader") -> Lesson:
+        """Returns a lesson as of the latest tick of this run, or later; raises Unexpected when it never comes to that."""
+
+        def look() -> tuple[Lesson, Receipt]:
+            found = self.members[by].memory.lesson(lesson)
+            return found.lesson, found.receipt
+
+        return self.current(look)
+
+    def current(self, look: Callable[[], tuple[Found, Receipt]]) -> Found:
+        """Looks until what is found is as of the latest tick of this run: a replica that is read may be behind for a moment."""
         end = time.monotonic() + self.wait_s
         while True:
-            detail = self.members[by].memory.lesson(lesson)
-            status = detail.lesson.status
-            if status != "pending":
-                return {"active": "learned"}.get(status, status), detail.receipt.searched[0].tick
+            try:
+                found, receipt = look()
+                tick = receipt.searched[0].tick
+                if tick >= self.tick:
+                    return found
+                behind = f"tick {tick}"
+            except NotFound as error:
+                behind = error.detail
+            if time.monotonic() >= end:
+                raise Unexpected(f"a reading as of tick {self.tick} or later", behind)
+            time.sleep(_BETWEEN_LOOKS_S)
+
+    def _settled(self, lesson: str, by: str) -> tuple[str, int]:
+        """Returns how a pending lesson stands once it is settled, as an outcome, and the tick since which it does."""
+        end = time.monotonic() + self.wait_s
+        while True:
+            found = self.lesson(lesson, by=by)
+            if found.status != "pending":
+                tick = found.activated.tick if found.activated else self.members[by].memory.stats().tick
+                return {"active": "learned"}.get(found.status, found.status), tick
             if time.monotonic() >= end:
                 raise Unexpected(f"lesson {lesson} settled within {self.wait_s:g} s", "it is pending still")
             time.sleep(_BETWEEN_LOOKS_S)
