@@ -373,12 +373,20 @@ def test_a_curators_token_is_enough(directly: Live, monkeypatch: pytest.MonkeyPa
     assert acting == ["curator", "mine"]
 
 
-def test_a_token_that_is_none_fails_every_step_that_needs_it(directly: Live) -> None:
+def test_a_token_of_another_system_is_told_of_once(directly: Live) -> None:
     done = command("verify-live", directly.gateway, "--token", "trb_nobody", "--json")
     assert done.exit_code == 10
     document = json.loads(done.stdout)
     states = {one["step"]: one["state"] for one in document["steps"]}
-    assert (states["health"], states["create-agents"], states["learn"]) == ("ok", "failed", "skipped")
+    assert (states["health"], states["admitted"], states["create-agents"], states["learn"]) == (
+        "ok",
+        "failed",
+        "skipped",
+        "skipped",
+    )
+    (said,) = [one for one in document["steps"] if one["step"] == "admitted"]
+    assert "--via" in said["expected"]
+    assert said["found"].startswith("HTTP 401, unauthenticated")
 
 
 def test_a_server_that_is_away_fails_and_says_so(directly: Live) -> None:

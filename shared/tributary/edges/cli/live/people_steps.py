@@ -12,6 +12,14 @@ _DAYS = 1
 _PAGES = 20
 
 
+def _admitted(stage: Stage) -> None:
+    try:
+        stage.ask("GET", "/v1/stats", by=stage.curator)
+    except Unexpected as failure:
+        expected = "a server that knows the curator of this run (was it made in this server's database? See --via and --token)"
+        raise Unexpected(expected, failure.found) from failure
+
+
 def _create_agents(stage: Stage) -> None:
     for role in ("reader", "writer", "other", "second"):
         stored = {"other": "reader", "second": "curator"}.get(role, role)
@@ -91,7 +99,8 @@ def _set_policy(stage: Stage) -> None:
 
 
 PEOPLE = (
-    Step(name="create-agents", does=_create_agents, covers=("create_agent",)),
+    Step(name="admitted", does=_admitted),
+    Step(name="create-agents", does=_create_agents, covers=("create_agent",), needs=("admitted",)),
     Step(name="agents", does=_agents, covers=("agents",), needs=("create-agents",)),
     Step(name="set-role", does=_set_role, covers=("set_role",), needs=("create-agents",)),
     Step(name="new-token", does=_new_token, covers=("new_token",), needs=("create-agents",)),

@@ -182,7 +182,7 @@ RECORDS = (
     Step(name="changes", does=_changes, covers=("changes",), needs=("learn",)),
     Step(name="stats", does=_stats, covers=("stats",), needs=("learn",)),
     Step(name="status", does=_status, covers=("status",), needs=("create-agents",)),
-    Step(name="costs", does=_costs, covers=("costs",)),
+    Step(name="costs", does=_costs, covers=("costs",), needs=("admitted",)),
     Step(name="decisions", does=_decisions, covers=("decisions",), needs=("learn",)),
     Step(name="report", does=_report, covers=("report",), needs=("learn", "batch")),
     Step(name="reviews", does=_reviews, covers=("reviews",), needs=("report",)),
