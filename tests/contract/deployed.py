@@ -19,14 +19,17 @@ ROOT = Path(__file__).parents[2]
 
 
 class Deployed:
-    """A function that runs while the block does. `environment` holds its settings, and it gets no others of ours."""
+    """A function that runs while the block does. `environment` holds its settings, and it gets no others of ours.
 
-    def __init__(self, function: str, environment: Mapping[str, str]) -> None:
+    `left_ms` is what it is told to have left of its time, whenever it asks.
+    """
+
+    def __init__(self, function: str, environment: Mapping[str, str], *, left_ms: int = 29_000) -> None:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("TRIBUTARY_", "PG", "AWS_"))}
         inherited.pop("DATABASE_URL", None)
         path = os.pathsep.join([str(ROOT / "shared"), *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
-            [sys.executable, __file__, function],
+            [sys.executable, __file__, function, str(left_ms)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -57,11 +60,14 @@ class Deployed:
 
 
 class _Context:
+    def __init__(self, left_ms: int) -> None:
+        self._left_ms = left_ms
+
     def get_remaining_time_in_millis(self) -> int:
-        return 29_000
+        return self._left_ms
 
 
-def _main(function: str) -> None:
+def _main(function: str, left_ms: int) -> None:
     path = ROOT / "functions" / function / "handler.py"
     spec = importlib.util.spec_from_file_location("handler", path)
     assert spec is not None
@@ -70,7 +76,7 @@ def _main(function: str) -> None:
     spec.loader.exec_module(module)
     for line in sys.stdin:
         try:
-            response = module.handler(json.loads(line), _Context())
+            response = module.handler(json.loads(line), _Context(left_ms))
         except Exception as error:
             response = {"raised": type(error).__name__}
         sys.stdout.write(json.dumps(response) + "\n")
@@ -78,4 +84,4 @@ def _main(function: str) -> None:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    _main(sys.argv[1], int(sys.argv[2]))

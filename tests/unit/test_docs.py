@@ -18,6 +18,7 @@ from tests.unit.test_core_errors import every_error
 from tributary import client
 from tributary.client import errors as sdk
 from tributary.client.place import DEFAULT_URL
+from tributary.contract.operator import OPERATIONS
 from tributary.contract.problems import PROBLEMS
 from tributary.core.errors import TributaryError
 from tributary.edges.cli.exits import EXITS, exit_for
@@ -30,8 +31,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 SOURCES = Path(tributary.__file__).parent
 PAGES = (
     *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "database-roles.md", "iam.md", "dashboard.md"),
+    "operator.md",
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md"),
 )
+CLIENTS = ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION")
 WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "trace_id", "span_id", "traceback"}
 
 Row = dict[str, str]
@@ -79,7 +82,7 @@ def by_name(page: str, first: str) -> dict[str, Row]:
 
 def test_every_setting_is_documented_and_no_other() -> None:
     documented = set(by_name("settings.md", "Variable"))
-    assert documented == {*setting_names(), "DATABASE_URL", "TRIBUTARY_URL", "TRIBUTARY_TOKEN"}
+    assert documented == {*setting_names(), "DATABASE_URL", *CLIENTS}
 
 
 @pytest.mark.parametrize("setting", Settings.model_fields)
@@ -191,6 +194,18 @@ def test_an_events_fields_and_levels_are_as_documented(event: Event) -> None:
     assert set().union(*known) <= levels
     if len(known) == len(places):
         assert set().union(*known) == levels
+
+
+# operator.md
+
+
+def test_every_operation_is_documented_with_its_arguments_and_no_other() -> None:
+    documented = {operation: names(re.sub(r"\([^)]*\)", "", row["Arguments"])) for operation, row in operations().items()}
+    assert documented == {name: set(one.arguments.model_fields) for name, one in OPERATIONS.items()}
+
+
+def operations() -> dict[str, Row]:
+    return by_name("operator.md", "Operation")
 
 
 # traces.md

@@ -46,12 +46,16 @@ class TribeSpace:
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceBuilt:
-    """What building a space came to: vectors made, lessons that still lack one, and whether the tribe has an index there."""
+    """What building a space came to: vectors made, lessons that still lack one, and whether the tribe has an index there.
+
+    `finished` is False when the time was up first: another call goes on.
+    """
 
     space: str
     made: int
     left: int
     indexed: bool
+    finished: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,3 +74,13 @@ class SpaceDropped:
     space: str
     vectors: int
     forgotten: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexesBuilt:
+    """What building the indexes that were missing came to: tribes by name, with the code of what went wrong where it did."""
+
+    built: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
+    left: tuple[str, ...]
+    """Those that there was no time for."""

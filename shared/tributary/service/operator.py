@@ -18,11 +18,12 @@ from psycopg.types.json import Jsonb
 from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, Ledger, agent_of, check_principal, make_token, token_of
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import BadSetting, NotFound, WrongStanding
+from tributary.core.errors import BadSetting, NotFound, TributaryError, WrongStanding
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.limits import check_name
-from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
+from tributary.core.space import IndexesBuilt, SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
+from tributary.service.until import Until
 from tributary.spaces import (
     NEXT,
     Embedders,
@@ -32,12 +33,18 @@ from tributary.spaces import (
     definition,
     drop,
     fill,
+    outgrown,
     space_named,
     spaces_of,
     switch,
 )
 from tributary.store import Database, Target, connect, failures, statement
 from tributary.store.migrate import migrate, migration_sql
+
+_NO_TIME = (
+    "there was not time enough to build the index, and nothing of it is kept; ask again, or build it from where the database can"
+    " be reached for as long as it takes: tributary tribe index NAME"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,10 +197,35 @@ class Operator:
             ).fetchone()
         return row == (True,)
 
-    def build_index(self, tribe: str) -> bool:
-        """Gives the tribe its own vector index if it has outgrown exact search; tells whether it has one now."""
-        with self._connection() as connection:
+    def build_index(self, tribe: str, *, budget_s: float | None = None) -> bool:
+        """Gives the tribe its own vector index if it has outgrown exact search; tells whether it has one now.
+
+        Raises Overloaded when it takes longer than `budget_s`; what was begun is then begun again by the next call.
+        """
+        with self._connection() as connection, Until(budget_s).cancelling(connection, detail=_NO_TIME):
             return build_index(connection, self._tribe(connection, tribe).tribe_id, exact_limit=self._exact_limit)
+
+    def build_indexes(self, *, budget_s: float | None = None) -> IndexesBuilt:
+        """Gives every tribe that has outgrown exact search its index, one after the other, for as long as `budget_s` lasts."""
+        until = Until(budget_s)
+        with self._connection() as connection:
+            waiting = outgrown(connection, exact_limit=self._exact_limit)
+        built: list[str] = []
+        failed: list[tuple[str, str]] = []
+        left: list[str] = []
+        for tribe in waiting:
+            if until.passed():
+                left.append(tribe)
+                continue
+            try:
+                self.build_index(tribe, budget_s=until.left_s)
+                built.append(tribe)
+            except TributaryError as error:
+                if until.passed():
+                    left.append(tribe)
+                else:
+                    failed.append((tribe, error.code))
+        return IndexesBuilt(built=tuple(built), failed=tuple(failed), left=tuple(left))
 
     def rotate_signing_key(self) -> str:
         """Makes the key that receipts are signed with from now on, and returns its id. Older receipts can still be verified.
@@ -222,13 +254,22 @@ class Operator:
             begin(connection, found.tribe_id, space)
             return space_named(connection, found.tribe_id, space.name)
 
-    def build_space(self, tribe: str, name: str | None = None, *, progress: Progress = lambda _made, _left: None) -> SpaceBuilt:
+    def build_space(
+        self,
+        tribe: str,
+        name: str | None = None,
+        *,
+        progress: Progress = lambda _made, _left: None,
+        budget_s: float | None = None,
+    ) -> SpaceBuilt:
         """Embeds what lacks a vector in a space, then gives it its index if it needs one. Safe to kill and to repeat.
 
         `name` is the space's name or number, the one that is being built when None; a retired one is being built from then on.
+        When `budget_s` is over, what is left waits for the next call; an index that takes longer raises Overloaded.
         Raises NotFound, WrongStanding for a space that is being dropped or while another one is built, BadSetting when no
         embedder here gives it, ModelFailed.
         """
+        until = Until(budget_s)
         with self._connection() as connection:
             found = self._tribe(connection, tribe)
             space = space_named(connection, found.tribe_id, name)
@@ -238,8 +279,11 @@ class Operator:
             if space.state is not SpaceState.SERVING:
                 begin(connection, found.tribe_id, embedder.space)  # learn fills it from now on, so that it can catch up
             with Ledger(self._database, now=self._now).on(found.tribe_id):
-                made, left = fill(self._database, embedder, found.tribe_id, space.number, progress=progress)
-            indexed = build_index(connection, found.tribe_id, exact_limit=self._exact_limit, space_id=space.number)
+                made, left = fill(self._database, embedder, found.tribe_id, space.number, progress=progress, stop=until.passed)
+            if until.passed():
+                return SpaceBuilt(space=space.name, made=made, left=left, indexed=space.indexed, finished=False)
+            with until.cancelling(connection, detail=_NO_TIME):
+                indexed = build_index(connection, found.tribe_id, exact_limit=self._exact_limit, space_id=space.number)
         return SpaceBuilt(space=space.name, made=made, left=left, indexed=indexed)
 
     def switch_space(self, tribe: str, name: str | None = None, *, exact: bool = False) -> SpaceSwitched:

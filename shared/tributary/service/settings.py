@@ -18,7 +18,7 @@ from tributary.service.model_settings import Folder, ModelSettings, Whole
 from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 
 PREFIX = "TRIBUTARY_"
-_OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN"})
+_OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION"})
 
 
 def _split(value: object) -> object:

@@ -1,7 +1,7 @@
 """Embedding spaces: which one a tribe serves from and which it builds, the check for drift, and a tribe's own indexes."""
 
 from tributary.spaces.fill import MISSES, Progress, fill, missing_in, pages, put, vectors_of
-from tributary.spaces.index import EXACT_LIMIT, build_index, drop_index, index_fresh
+from tributary.spaces.index import EXACT_LIMIT, build_index, drop_index, index_fresh, outgrown
 from tributary.spaces.profile import Profiles, TribeProfile
 from tributary.spaces.registry import FIRST, NEXT, Choice, Embedders
 from tributary.spaces.standing import begin, definition, drop, space_named, spaces_of, switch
@@ -28,6 +28,7 @@ __all__ = [
     "fill",
     "index_fresh",
     "missing_in",
+    "outgrown",
     "pages",
     "put",
     "space_named",

@@ -90,10 +90,19 @@ def missing_in(database: Database, tribe_id: UUID, space_id: int) -> int:
     return cast(int, database.value(statement("spaces", "check"), {"tribe_id": tribe_id, "space_id": space_id}))
 
 
-def fill(database: Database, embedder: Embedder, tribe_id: UUID, space_id: int, *, progress: Progress) -> tuple[int, int]:
+def fill(
+    database: Database,
+    embedder: Embedder,
+    tribe_id: UUID,
+    space_id: int,
+    *,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[int, int]:
     """Embeds whatever needs a vector in the space; returns how many were made, and how many are left.
 
-    May be killed at any moment and run again, and several may run at once. Raises ModelFailed when the embedder is away.
+    May be killed at any moment and run again, and several may run at once; `stop`, asked after each page, ends it in good order.
+    Raises ModelFailed when the embedder is away.
     """
     made = 0
     left = missing_in(database, tribe_id, space_id)
@@ -106,8 +115,10 @@ def fill(database: Database, embedder: Embedder, tribe_id: UUID, space_id: int, 
                 raise next(iter(errors.values()))
             made += put(database, tribe_id, space_id, found)
             progress(made, max(0, left - (made - before)))
+            if stop():
+                break
         left = missing_in(database, tribe_id, space_id)
-        if not left or made == before:
+        if not left or made == before or stop():
             break
     progress(made, left)
     return made, left

@@ -48,6 +48,12 @@ def build_index(
     return True
 
 
+def outgrown(connection: psycopg.Connection, *, exact_limit: int = EXACT_LIMIT) -> tuple[str, ...]:
+    """Returns the names of the tribes for which `build_index` has something to build, the smallest first."""
+    limits = {"exact_limit": exact_limit, "past_limit": min(exact_limit, PAST_LIMIT)}
+    return tuple(name for (name,) in connection.execute(statement("spaces", "outgrown"), limits).fetchall())
+
+
 @dataclass(frozen=True, kw_only=True)
 class _State:
     """One of a tribe's two indexes: `valid` is None where there is none."""

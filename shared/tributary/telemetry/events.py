@@ -24,6 +24,7 @@ class Event(StrEnum):
     CURATED = "curate.committed"
     GARDEN_SWEPT = "garden.swept"
     GARDEN_FAILED = "garden.failed"
+    OPERATED = "operator.done"
     SPACE_REFUSED = "space.refused"
     SPACE_PASSED_OVER = "space.passed_over"
     RECALLED = "recall.answered"

@@ -27,9 +27,11 @@ from tributary.edges.cli import (
     spaces,
     stats,
     tribes,
+    verifying,
 )
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
+from tributary.edges.cli.options import ViaName
 
 _HELP = """Shared, conflict-safe, auditable memory for AI agents.
 
@@ -42,7 +44,8 @@ Start a server on this computer, then use it:
 learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs and curate talk to
 the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
 judge and models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to
-the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME."""
+the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces
+go to the operator's function on AWS."""
 
 
 class _Group(TyperGroup):
@@ -113,8 +116,20 @@ def _root(
     version: Annotated[  # noqa: ARG001  (its callback prints and ends)
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    via: Annotated[ViaName, typer.Option("--via", help="How operators' commands reach the database.")] = ViaName.DIRECT,
+    function: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --via lambda: the operator's function; else TRIBUTARY_OPERATOR_FUNCTION."),
+    ] = None,
+    region: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --via lambda: the AWS region; else AWS_REGION or the profile's.")
+    ] = None,
 ) -> None:
     doors = context.obj if isinstance(context.obj, Doors) else real_doors()
+    if via is ViaName.LAMBDA:
+        doors = doors.via_lambda(function, region=region)
+    elif function is not None or region is not None:
+        raise typer.BadParameter("needs --via lambda", param_hint="--function" if function is not None else "--region")
     context.obj = Session(doors=doors, debug=debug)
 
 
@@ -142,5 +157,6 @@ app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
 app.command("probe")(probing.probe)
+app.command("verify-live")(verifying.verify_live)
 app.command("models")(models.models)
 app.command("version")(schema.version)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,25 @@ class Doors:
     open_prober: Callable[[Settings], AbstractContextManager[ProberFace]]
     list_models: Callable[[Settings], ModelsSeen]
     serve: Gateway
+    open_remote_operator: Callable[[], AbstractContextManager[OperatorFace]] | None = None
+    """Opens the operator's side where it is not this process: set by `--via lambda`."""
+
+    def via_lambda(self, function: str | None, *, region: str | None) -> Doors:
+        """Returns doors behind which the operator is a Lambda function; those that lead to a database or a server are shut."""
+
+        def remote() -> AbstractContextManager[OperatorFace]:
+            from tributary.edges.cli.invoking import OperatorFunction
+            from tributary.edges.cli.remote import RemoteOperator
+
+            return RemoteOperator(OperatorFunction(function, region=region, environment=self.environment))
+
+        def shut(*_: object) -> NoReturn:
+            from tributary.edges.cli.failures import CommandFailed
+
+            rule = "only what operators do goes through the Lambda function (tribe, agent, space ...); leave --via out for this"
+            raise CommandFailed("invalid_request", rule)
+
+        return replace(self, open_remote_operator=remote, load_settings=shut, open_client=shut)
 
 
 @dataclass(kw_only=True)
@@ -155,5 +174,7 @@ def session(context: typer.Context, *, as_json: bool) -> tuple[Doors, Output]:
 
 
 def operator_of(doors: Doors) -> AbstractContextManager[OperatorFace]:
-    """Returns the operator's side of the database that the settings name."""
+    """Returns the operator's side: of the database that the settings name, or what `--via` leads to."""
+    if doors.open_remote_operator is not None:
+        return doors.open_remote_operator()
     return doors.open_operator(doors.load_settings(False))

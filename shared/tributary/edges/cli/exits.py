@@ -19,6 +19,7 @@ USAGE = 2
 SETUP = 7
 UNUSABLE = 8
 DISAGREES = 9
+FAULTY = 10
 INTERNAL = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -54,6 +55,7 @@ EXITS: tuple[ExitCode, ...] = (
     ),
     ExitCode(value=UNUSABLE, meaning="the probe found no tribe, or one without any path to recall by"),
     ExitCode(value=DISAGREES, meaning="a receipt does not agree with what the tribe believed, or that cannot be told"),
+    ExitCode(value=FAULTY, meaning="the running system did not hold what 'verify-live' asserts of it"),
     ExitCode(value=INTERNAL, meaning="something unexpected happened", codes=("internal", "corrupt", "error")),
     ExitCode(value=INTERRUPTED, meaning="interrupted by Ctrl-C"),
     ExitCode(value=BROKEN_PIPE, meaning="whoever read the output went away"),

@@ -33,6 +33,7 @@ _EXTRAS = {
         ),
         "local",
     ),
+    **dict.fromkeys(("boto3", "botocore"), "aws"),
     "sentence_transformers": "sentence-transformers",
 }
 """Top-level module -> the extra of the distribution that brings it."""

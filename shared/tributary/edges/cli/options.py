@@ -47,6 +47,11 @@ class RequireName(StrEnum):
     VECTOR = "vector"
 
 
+class ViaName(StrEnum):
+    DIRECT = "direct"
+    LAMBDA = "lambda"
+
+
 class RoleName(StrEnum):
     READER = "reader"
     WRITER = "writer"

@@ -97,6 +97,21 @@ def migrate_handler() -> Handler:
     return handler
 
 
+def operator_handler() -> Handler:
+    """Returns the handler of what operators do; IAM says who may invoke it. It answers errors, and raises none."""
+    configure = once(_configure_log)
+
+    def handler(event: Event, context: Context) -> dict[str, Any]:
+        from tributary.edges.lambda_http.operating import operated
+        from tributary.service import load_settings, open_operator
+
+        configure()
+        # Opened anew each time: what is asked seldom would find its connection gone.
+        return operated(event, context, lambda: open_operator(load_settings()))
+
+    return handler
+
+
 def gardener_handler() -> Handler:
     """Returns the handler that tends every tribe, for as long as the function may run; it answers with the report."""
     from tributary.edges.lambda_http.gardening import tended

@@ -68,6 +68,19 @@ FROM tributary.tribe_space ts JOIN tributary.space s USING (space_id), (VALUES (
 WHERE ts.tribe_id = %(tribe_id)s AND (ts.space_id = %(space_id)s::integer OR %(space_id)s::integer IS NULL AND ts.state = 'serving')
 ORDER BY x.past
 
+-- name: outgrown
+-- Operator: tribes that have outgrown exact search where they serve from, and lack a valid index over what is believed, or over
+-- what was believed once; the smallest first, so that one that takes long keeps no other waiting for ever.
+SELECT t.name
+FROM tributary.tribe_space ts JOIN tributary.tribe t USING (tribe_id)
+WHERE ts.state = 'serving' AND ts.vectors > %(exact_limit)s AND EXISTS (
+    SELECT FROM (VALUES (false), (true)) AS x(past)
+    WHERE (NOT x.past OR ts.past > %(past_limit)s) AND NOT EXISTS (
+        SELECT FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+        WHERE c.relname = tributary.index_name_v1(ts.tribe_id, ts.space_id, x.past)
+            AND c.relnamespace = 'tributary'::regnamespace AND i.indisvalid))
+ORDER BY ts.vectors, t.name
+
 -- name: index_vectors
 -- Operator: makes a batch of a tribe's vectors ready for its index.
 SELECT tributary.index_vectors_v1(%(tribe_id)s, %(space_id)s, %(past)s, %(limit)s)

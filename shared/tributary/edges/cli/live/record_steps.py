@@ -1,0 +1,192 @@
+"""Steps about what is kept of it all: listings, history, counters, decisions and the review queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+from tributary.client import NotSetUp
+from tributary.client.receipts import Receipt
+from tributary.contract.models import Status
+from tributary.edges.cli.live.stage import Stage
+from tributary.edges.cli.live.step import NotTried, Step, Unexpected, equal, holds
+
+Item = TypeVar("Item")
+_NEWEST = 200
+"""So many items of a listing are looked through; what a run made is among the newest."""
+_DISTIL_S = 25.0
+
+
+def _newest(items: Iterable[Item]) -> Iterator[Item]:
+    return islice(items, _NEWEST)
+
+
+def _listed(what: str, wanted: str, ids: Iterable[str]) -> None:
+    found = list(_newest(ids))
+    holds(f"{wanted} among the {what}", wanted in found, f"{len(found)} other(s)")
+
+
+def _disputes(stage: Stage) -> None:
+    wanted = str(stage.taught["contradiction"].dispute)
+    _listed("disputes", wanted, (one.id for one in stage.members["reader"].memory.curation.disputes()))
+
+
+def _dispute(stage: Stage) -> None:
+    port, claim = stage.taught["port"], stage.taught["contradiction"]
+    found = stage.members["reader"].memory.curation.dispute(str(claim.dispute))
+    equal("kind", "conflict", found.kind)
+    equal("contender", claim.id, found.contender.id)
+    equal("status of the contender", "disputed", found.contender.status)
+    equal("what it contradicts:", [port.id], [one.id for one in found.about])
+    equal("status of what it contradicts", "active", found.about[0].status)
+
+
+def _challenges(stage: Stage) -> None:
+    for one in _newest(stage.members["reader"].memory.curation.challenges()):
+        equal("kind", "unsure", one.kind)
+
+
+def _audit(stage: Stage) -> None:
+    reader = stage.members["reader"]
+    for entry in _newest(stage.curator.memory.curation.audit()):
+        if entry.code == "forbidden" and entry.action == "learn" and entry.agent in (reader.name, reader.id):
+            return
+    raise Unexpected("the refusal of the reader in the audit", "no such entry")
+
+
+def _lessons(stage: Stage) -> None:
+    wanted: tuple[tuple[Status, str], ...] = (("active", "mirror"), ("retired", "archive"))
+    for status, key in wanted:
+        _listed(f"{status} lessons", stage.taught[key].id, _page(stage, status))
+
+
+def _page(stage: Stage, status: Status) -> list[str]:
+    """Returns the ids of the newest lessons that stand so."""
+
+    def look() -> tuple[list[str], Receipt]:
+        page = next(stage.members["reader"].memory.pages(status=status, page_size=100))
+        return [one.id for one in page.lessons], page.receipt
+
+    return stage.current(look)
+
+
+def _lesson(stage: Stage) -> None:
+    found = stage.lesson(stage.taught["mirror"].id)
+    equal("status", "active", found.status)
+    equal("author", stage.members["writer"].name, found.author)
+    equal("subject", stage.about("mirror"), found.subject)
+
+
+def _timeline(stage: Stage) -> None:
+    found = stage.members["reader"].memory.timeline(stage.taught["port"].id)
+    events = [one.event for one in found.events]
+    for wanted in ("learned", "reinforced", "superseded"):
+        holds(f"'{wanted}' in the timeline", wanted in events, ", ".join(events))
+    equal("ticks, in their order:", sorted(one.tick for one in found.events), [one.tick for one in found.events])
+    _listed("successors", stage.taught["contradiction"].id, (one.id for one in found.successors.lessons))
+
+
+def _changes(stage: Stage) -> None:
+    after = stage.began_at or 0
+    ticks: set[int] = set()
+    seen: set[str | None] = set()
+    at = after
+    for page in stage.members["reader"].memory.change_pages(after, follow=False):
+        ticks |= {one.tick for one in page.changes}
+        seen |= {one.lesson for one in page.changes}
+        at = page.tick
+    missing = sorted(set(range(after + 1, at + 1)) - ticks)
+    holds(f"each tick from {after + 1} to {at}", not missing, f"no change at tick {', '.join(map(str, missing[:5]))}")
+    latest = max(one.tick for one in stage.taught.values())
+    holds(f"changes up to tick {latest}", at >= latest, at)
+    holds("every lesson of this run", seen.issuperset(stage.lessons), f"{len(set(stage.lessons) - seen)} are missing")
+
+
+def _stats(stage: Stage) -> None:
+    found = stage.curator.memory.stats()
+    holds(f"a tick of {stage.began_at} or later", found.tick >= (stage.began_at or 0), found.tick)
+    holds("active lessons", found.lessons.get("active", 0) > 0, found.lessons)
+    holds("what each agent called, for a curator", found.by_agent is not None, found.by_agent)
+
+
+def _status(stage: Stage) -> None:
+    found = stage.members["reader"].memory.status()
+    amiss = ", ".join(f"{one.check}: {one.cause or one.value}" for one in found.observations if one.state == "not_ok")
+    holds("a memory that is usable", found.usable, amiss or "it is not")
+    if amiss:
+        stage.warnings.append(f"status names what is not ok: {amiss}")
+
+
+def _costs(stage: Stage) -> None:
+    found = stage.curator.memory.costs()
+    equal("added up by", "day", found.by)
+    equal("calls in all", sum(one.calls for one in found.rows), found.total.calls)
+
+
+def _decisions(stage: Stage) -> None:
+    port = stage.taught["port"]
+    found = list(_newest(stage.curator.memory.curation.decisions(port.id)))
+    _listed("decisions", port.decision, (one.id for one in found))
+
+
+def _report(stage: Stage) -> None:
+    for key, name in (("port", "review"), ("mirror", "second review")):
+        decision = stage.taught[key].decision
+        found = stage.members["writer"].memory.curation.report(decision, "harmful", note=f"verify-live {stage.word}")
+        equal("decision", decision, found.decision)
+        equal("queued", True, found.queued)
+        stage.ids[name] = found.review
+
+
+def _reviews(stage: Stage) -> None:
+    found = {one.id: one for one in _newest(stage.curator.memory.curation.reviews())}
+    _listed("open reviews", stage.ids["review"], found)
+    equal("signal", "reported", found[stage.ids["review"]].signal)
+
+
+def _accept_review(stage: Stage) -> None:
+    found = stage.curator.memory.curation.accept_review(stage.ids["review"], golden=f"verify-live-{stage.word}")
+    equal("state", "accepted", found.state)
+
+
+def _reject_review(stage: Stage) -> None:
+    found = stage.curator.memory.curation.reject_review(stage.ids["second review"], reason=f"verify-live {stage.word}")
+    equal("state", "rejected", found.state)
+
+
+def _distill(stage: Stage) -> None:
+    transcript = (
+        f"user: The deploy of {stage.about('worker')} fails.\n"
+        "tool: 429 Too Many Requests; retry with the header X-Batch: true\n"
+        f"assistant: With X-Batch: true the deploy of {stage.about('worker')} went through."
+    )
+    try:
+        found = stage.members["writer"].memory.distill(transcript, deadline_s=_DISTIL_S)
+    except NotSetUp:
+        raise NotTried("the server has no model for distilling") from None
+    holds("a model's name", bool(found.model), found.model)
+    holds("every turn to be read", not found.unread, f"{len(found.unread)} stretch(es) unread")
+
+
+DISPUTED = (
+    Step(name="audit", does=_audit, covers=("audit",), needs=("refused",)),
+    Step(name="disputes", does=_disputes, covers=("disputes",), needs=("contradict",)),
+    Step(name="dispute", does=_dispute, covers=("dispute",), needs=("contradict",)),
+)
+RECORDS = (
+    Step(name="challenges", does=_challenges, covers=("challenges",), needs=("create-agents",)),
+    Step(name="lessons", does=_lessons, covers=("lessons",), needs=("retire",)),
+    Step(name="lesson", does=_lesson, covers=("lesson",), needs=("batch",)),
+    Step(name="timeline", does=_timeline, covers=("timeline",), needs=("reinforce", "accept")),
+    Step(name="changes", does=_changes, covers=("changes",), needs=("learn",)),
+    Step(name="stats", does=_stats, covers=("stats",), needs=("learn",)),
+    Step(name="status", does=_status, covers=("status",), needs=("create-agents",)),
+    Step(name="costs", does=_costs, covers=("costs",), needs=("admitted",)),
+    Step(name="decisions", does=_decisions, covers=("decisions",), needs=("learn",)),
+    Step(name="report", does=_report, covers=("report",), needs=("learn", "batch")),
+    Step(name="reviews", does=_reviews, covers=("reviews",), needs=("report",)),
+    Step(name="accept-review", does=_accept_review, covers=("accept_review",), needs=("report",)),
+    Step(name="reject-review", does=_reject_review, covers=("reject_review",), needs=("report",)),
+    Step(name="distill", does=_distill, covers=("distill",), needs=("create-agents",)),
+)
