@@ -52,6 +52,10 @@ class AgentArguments(Request):
     name: Name
 
 
+class BindArguments(AgentArguments):
+    principal: Annotated[str, Field(min_length=1, max_length=2048, description="The ARN of an IAM role or user.")]
+
+
 class CreateTribeArguments(Request):
     name: Name
     curator: Name = "curator"
@@ -111,8 +115,14 @@ class TribesReply(Reply):
     tribes: list[TribeReply]
 
 
+class OperatorsAgentReply(AgentReply):
+    """An agent, with the IAM principals that act as it."""
+
+    principals: list[str]
+
+
 class TribeAgentsReply(Reply):
-    agents: list[AgentReply]
+    agents: list[OperatorsAgentReply]
 
 
 class AgentTokensReply(Reply):
@@ -201,7 +211,9 @@ CREATE_TRIBE = Operation(name="create_tribe", arguments=CreateTribeArguments, re
 TRIBES = Operation(name="tribes", arguments=NoArguments, result=TribesReply)
 CREATE_AGENT = Operation(name="create_agent", arguments=CreateAgentArguments, result=NewTokenReply)
 AGENTS = Operation(name="agents", arguments=TribeArguments, result=TribeAgentsReply)
-REVOKE_AGENT = Operation(name="revoke_agent", arguments=AgentArguments, result=AgentReply)
+REVOKE_AGENT = Operation(name="revoke_agent", arguments=AgentArguments, result=OperatorsAgentReply)
+BIND = Operation(name="bind", arguments=BindArguments, result=OperatorsAgentReply)
+UNBIND = Operation(name="unbind", arguments=BindArguments, result=OperatorsAgentReply)
 TOKENS_OF = Operation(name="tokens_of", arguments=AgentArguments, result=AgentTokensReply)
 ROTATE = Operation(name="rotate", arguments=RotateArguments, result=NewTokenReply)
 REVOKE_TOKEN = Operation(name="revoke_token", arguments=RevokeTokenArguments, result=TokenReply)
@@ -220,6 +232,7 @@ OPERATIONS: dict[str, Operation[Any, Any]] = {
     one.name: one
     for one in (
         *(CREATE_TRIBE, TRIBES, CREATE_AGENT, AGENTS, REVOKE_AGENT, TOKENS_OF, ROTATE, REVOKE_TOKEN, HAS_CURATOR),
+        *(BIND, UNBIND),
         *(BUILD_INDEX, BUILD_INDEXES, ROTATE_SIGNING_KEY, MIGRATION_SQL),
         *(SPACES, CREATE_SPACE, BUILD_SPACE, SWITCH_SPACE, DROP_SPACE),
     )

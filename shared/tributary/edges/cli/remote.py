@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import NoReturn, Self
 from uuid import UUID
@@ -46,10 +47,16 @@ class RemoteOperator:
         return _new_token(self._call(contract.CREATE_AGENT, tribe=tribe, name=name, role=role.value, days=days))
 
     def agents(self, tribe: str) -> Sequence[Agent]:
-        return [_agent(one) for one in self._call(contract.AGENTS, tribe=tribe).agents]
+        return [_operators_agent(one) for one in self._call(contract.AGENTS, tribe=tribe).agents]
 
     def revoke_agent(self, tribe: str, name: str) -> Agent:
-        return _agent(self._call(contract.REVOKE_AGENT, tribe=tribe, name=name))
+        return _operators_agent(self._call(contract.REVOKE_AGENT, tribe=tribe, name=name))
+
+    def bind(self, tribe: str, name: str, principal: str) -> Agent:
+        return _operators_agent(self._call(contract.BIND, tribe=tribe, name=name, principal=principal))
+
+    def unbind(self, tribe: str, name: str, principal: str) -> Agent:
+        return _operators_agent(self._call(contract.UNBIND, tribe=tribe, name=name, principal=principal))
 
     def tokens_of(self, tribe: str, name: str) -> Sequence[Token]:
         return [_token(one) for one in self._call(contract.TOKENS_OF, tribe=tribe, name=name).tokens]
@@ -113,6 +120,10 @@ def _agent(one: AgentReply) -> Agent:
         revoked_at=one.revoked_at,
         last_used_at=one.last_used_at,
     )
+
+
+def _operators_agent(one: contract.OperatorsAgentReply) -> Agent:
+    return replace(_agent(one), principals=tuple(one.principals))
 
 
 def _token(one: TokenReply) -> Token:

@@ -17,12 +17,12 @@ from pydantic import ValidationError
 
 from tributary.contract import limits
 from tributary.contract import operator as contract
-from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
+from tributary.contract.agents import NewTokenReply, TokenReply
 from tributary.contract.models import Reply, Request
 from tributary.contract.operator import OPERATIONS, Invocation, Operation
 from tributary.contract.problems import PROBLEMS
 from tributary.core import ids
-from tributary.core.agent import Role
+from tributary.core.agent import Agent, Role
 from tributary.core.errors import TributaryError
 from tributary.edges.lambda_http import agent_words
 from tributary.edges.lambda_http.port import Context
@@ -135,6 +135,10 @@ def _tribe(one: Tribe) -> contract.TribeReply:
     return contract.TribeReply(id=one.tribe_id, name=one.name, tick=one.clock, created_at=one.created_at)
 
 
+def _agent(one: Agent) -> contract.OperatorsAgentReply:
+    return contract.OperatorsAgentReply(**agent_words.agent(one).model_dump(), principals=list(one.principals))
+
+
 def _space(one: TribeSpace) -> contract.SpaceReply:
     return contract.SpaceReply.model_validate(one.document())
 
@@ -153,11 +157,19 @@ def _create_agent(operator: Operator, asked: contract.CreateAgentArguments, _: f
 
 
 def _agents(operator: Operator, asked: contract.TribeArguments, _: float) -> contract.TribeAgentsReply:
-    return contract.TribeAgentsReply(agents=[agent_words.agent(one) for one in operator.agents(asked.tribe)])
+    return contract.TribeAgentsReply(agents=[_agent(one) for one in operator.agents(asked.tribe)])
 
 
-def _revoke_agent(operator: Operator, asked: contract.AgentArguments, _: float) -> AgentReply:
-    return agent_words.agent(operator.revoke_agent(asked.tribe, asked.name))
+def _revoke_agent(operator: Operator, asked: contract.AgentArguments, _: float) -> contract.OperatorsAgentReply:
+    return _agent(operator.revoke_agent(asked.tribe, asked.name))
+
+
+def _bind(operator: Operator, asked: contract.BindArguments, _: float) -> contract.OperatorsAgentReply:
+    return _agent(operator.bind(asked.tribe, asked.name, asked.principal))
+
+
+def _unbind(operator: Operator, asked: contract.BindArguments, _: float) -> contract.OperatorsAgentReply:
+    return _agent(operator.unbind(asked.tribe, asked.name, asked.principal))
 
 
 def _tokens_of(operator: Operator, asked: contract.AgentArguments, _: float) -> contract.AgentTokensReply:
@@ -224,6 +236,8 @@ _does(contract.TRIBES, _tribes)
 _does(contract.CREATE_AGENT, _create_agent)
 _does(contract.AGENTS, _agents)
 _does(contract.REVOKE_AGENT, _revoke_agent)
+_does(contract.BIND, _bind)
+_does(contract.UNBIND, _unbind)
 _does(contract.TOKENS_OF, _tokens_of)
 _does(contract.ROTATE, _rotate)
 _does(contract.REVOKE_TOKEN, _revoke_token)
