@@ -227,6 +227,8 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "database_url": URL,
         "reader_url": URL,
         "owner_url": URL,
+        "cell": "home",
+        "cells": "eu=postgresql://eu.example/t",
         "postgres_major": "16",
         "connections": "3",
         "embedder": "sentence-transformers",

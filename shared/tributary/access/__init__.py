@@ -5,7 +5,7 @@ from tributary.access.agents import DAYS, MOST_AGENTS, MOST_TOKENS, Agents, agen
 from tributary.access.audit import audit_refusal
 from tributary.access.costs import Bookkeeper
 from tributary.access.ledger import Ledger, charged
-from tributary.access.tokens import authenticate, new_token, token_hash
+from tributary.access.tokens import authenticate, cell_of, new_token, token_hash
 from tributary.access.usage import Usage
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "agent_of",
     "audit_refusal",
     "authenticate",
+    "cell_of",
     "charged",
     "check_key",
     "make_token",

@@ -21,6 +21,7 @@ class Event(StrEnum):
     SETTLE_FAILED = "settle.failed"
     REINFORCED = "reinforce.committed"
     CURATED = "curate.committed"
+    MIGRATION_FAILED = "migration.failed"
     GARDEN_SWEPT = "garden.swept"
     GARDEN_FAILED = "garden.failed"
     SPACE_REFUSED = "space.refused"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tributary.edges.cli.faces import GardenerFace, Gateway, OperatorFace, ProberFace, ServedMemory
     from tributary.edges.cli.output import Output
     from tributary.edges.gateway import Started
-    from tributary.edges.lambda_http.port import MemoryFace
+    from tributary.edges.lambda_http.port import Door
     from tributary.service import Settings
     from tributary.service.model_listing import ModelsSeen
 
@@ -82,28 +82,28 @@ class _Real:
     def open_memory(self, settings: Settings) -> Iterator[ServedMemory]:
         """Opens the memory with the worker that settles its pending lessons and gardens: here no queue and no schedule does."""
         from tributary.contract.limits import CHANGES_WAIT_S
-        from tributary.service import open_memory, open_operator, tending
+        from tributary.service import open_cells, open_operator, tending_cells
 
         if settings.changes_wait_s is None:  # here a held request costs a thread that waits, and no Lambda
             settings = settings.model_copy(update={"changes_wait_s": CHANGES_WAIT_S})
 
-        def build_index(tribe: str) -> None:
-            with open_operator(settings) as operator:
+        def build_index(cell: str | None, tribe: str) -> None:
+            with open_operator(settings.in_cell(cell)) as operator:
                 operator.build_index(tribe)
 
         with (
-            open_memory(settings) as memory,
-            tending(memory, garden_every_s=settings.garden_every_s, build_index=build_index),
+            open_cells(settings) as cells,
+            tending_cells(cells, garden_every_s=settings.garden_every_s, build_index=build_index),
         ):
-            yield memory
+            yield cells
 
     @contextmanager
     def open_gardener(self, settings: Settings) -> Iterator[GardenerFace]:
-        from tributary.service import open_memory
+        from tributary.service import open_cells
 
-        with open_memory(settings) as memory:
-            memory.health()
-            yield memory.gardener
+        with open_cells(settings) as cells:
+            cells.health()
+            yield cells.gardener
 
     def open_prober(self, settings: Settings) -> AbstractContextManager[ProberFace]:
         from tributary.service import open_prober
@@ -117,7 +117,7 @@ class _Real:
 
     def serve(
         self,
-        memory: MemoryFace,
+        memory: Door,
         *,
         host: str,
         port: int,
@@ -154,6 +154,6 @@ def session(context: typer.Context, *, as_json: bool) -> tuple[Doors, Output]:
     return running.doors, Output(as_json=as_json)
 
 
-def operator_of(doors: Doors) -> AbstractContextManager[OperatorFace]:
-    """Returns the operator's side of the database that the settings name."""
-    return doors.open_operator(doors.load_settings(False))
+def operator_of(doors: Doors, cell: str | None = None) -> AbstractContextManager[OperatorFace]:
+    """Returns the operator's side of the database that the settings name, or of a cell's; raises NotFound for none such."""
+    return doors.open_operator(doors.load_settings(False).in_cell(cell))
