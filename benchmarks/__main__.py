@@ -4,7 +4,8 @@
 
 Starts a PostgreSQL of its own in a temporary home, with fsync on as users have it, and removes it afterwards. Takes some minutes.
 Targets are those of the project; a missed one is said and changes nothing else: figures depend on the machine and its load.
-`--only million` is measured when asked for alone: it fills one tribe with a million lessons and takes about 20 minutes.
+`--only million` is measured when asked for alone: it fills one tribe with a million lessons and takes about 20 minutes; so is
+`--only footprint`, which weighs lessons, tribes and indexes for docs/scale.md, in two minutes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import embedding, handler_import, learn, million, models, narrowed, recall, writers
+from benchmarks import embedding, footprint, handler_import, learn, million, models, narrowed, recall, writers
 from benchmarks.corpus import embed_material
 from benchmarks.figures import Measured
 from benchmarks.ground import open_ground
@@ -35,6 +36,9 @@ IN_A_TOWN = ("recall", "learn", "narrowed")
 ON_A_GROUND = (*IN_A_TOWN, "writers")
 NAMES = (*ON_A_GROUND, "import", "embedding", "judging")
 MILLION = "million"
+FOOTPRINT = "footprint"
+ALONE = (MILLION, FOOTPRINT)
+"""What takes a database of its own."""
 WIDEST = 160
 
 
@@ -69,6 +73,11 @@ def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Mea
         with open_ground() as ground:
             measured = million.measure(ground, material, options.lessons, progress)
             return [measured], ground.server_version, ground.pgvector_version
+    if options.only == [FOOTPRINT]:
+        progress.step("embedding sentences to make lessons of")
+        sentences = embed_material()
+        with open_ground() as ground:
+            return [footprint.measure(ground, sentences, progress)], ground.server_version, ground.pgvector_version
     chosen = [name for name in NAMES if not options.only or name in options.only]
     alone: list[Measured] = []
     if "import" in chosen:
@@ -100,14 +109,15 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = (*NAMES, MILLION)
+    names = (*NAMES, *ALONE)
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of {', '.join(names)}; repeatable")
     parser.add_argument("--lessons", type=int, help=f"on the tables, {LESSONS:,} by default, with {MILLION} {million.LESSONS:,}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and sample there")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the figures there, as PNG")
     options = parser.parse_args()
-    if MILLION in (options.only or ()) and options.only != [MILLION]:
-        parser.error(f"--only {MILLION}: takes a database of its own, so it is measured alone")
+    for name in ALONE:
+        if name in (options.only or ()) and options.only != [name]:
+            parser.error(f"--only {name}: takes a database of its own, so it is measured alone")
     if options.lessons is None:
         options.lessons = million.LESSONS if options.only == [MILLION] else LESSONS
     if options.lessons < FEWEST:

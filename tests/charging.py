@@ -11,7 +11,7 @@ from tests.doubles import WordScreen
 from tributary.core.clock import Now, utc_now
 from tributary.core.decision import ScreenFinding, Verdict, VerdictKind
 from tributary.core.errors import ModelFailed
-from tributary.core.ports import JudgedText, SpaceDefinition, Vector
+from tributary.core.ports import Embedder, JudgedText, SpaceDefinition, Vector
 from tributary.core.spending import CallEnd, ModelCall, Purpose, account
 from tributary.models.embedders import HashedEmbedder
 
@@ -41,7 +41,7 @@ def call(
 class ChargingEmbedder:
     """An embedder over a wire."""
 
-    inner: HashedEmbedder = field(default_factory=HashedEmbedder)
+    inner: Embedder = field(default_factory=HashedEmbedder)
 
     @property
     def space(self) -> SpaceDefinition:

@@ -19,7 +19,7 @@ from tests.contract.stand_in_status import STATUS, costs_of, stats_of
 from tributary.core.agent import Principal, Role
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
-from tributary.core.errors import NotFound, TributaryError, Unauthenticated
+from tributary.core.errors import NotFound, TributaryError, Unauthenticated, UnknownCell
 from tributary.core.ids import new_id
 from tributary.core.lesson import CounterClaim, Draft, Evidence, How, Instant, Lesson, Source, Status
 from tributary.core.receipt import Coverage, Receipt, ScoredHit, Searched, SearchPath
@@ -90,6 +90,11 @@ class StandIn:
         if user_arn not in self.bound:
             raise Unauthenticated(f"no agent is bound to '{user_arn}'")
         return self.bound[user_arn]
+
+    def of(self, principal: Principal) -> StandIn:
+        if principal.cell is not None:
+            raise UnknownCell(principal.cell)
+        return self
 
     def health(self) -> None:
         self._note("health")

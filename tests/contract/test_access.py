@@ -224,7 +224,8 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.code)
 def test_every_error_of_the_tree_has_a_status_of_its_own_table(memory: StandIn, error: type[errors.TributaryError]) -> None:
-    memory.failure = errors.InvalidRequest("query", "is odd") if error is errors.InvalidRequest else error()
+    special = {errors.InvalidRequest: ("query", "is odd"), errors.UnknownCell: ("eu",)}
+    memory.failure = error(*special.get(error, ()))
     event = event_of("POST", "/v1/recall", principal=READER, body=b'{"query": "q"}')
     response = App("recall", lambda: memory)(event, Context())
     kind = PROBLEMS[error.code]

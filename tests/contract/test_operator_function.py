@@ -79,7 +79,7 @@ def test_every_sample_event_is_answered_by_the_deployed_function(function: Deplo
         "drop-space": "wrong_standing",
         "unknown-operation": "invalid_request",
         "unknown-argument": "invalid_request",
-        "other-cell": "invalid_request",
+        "other-cell": "not_found",
     }
 
 
@@ -108,7 +108,7 @@ def test_every_sample_event_is_answered_by_the_deployed_function(function: Deplo
     ],
 )
 def test_an_event_that_breaks_a_rule_is_answered_with_the_field_and_opens_nothing(event: object, field: str) -> None:
-    def opened() -> Any:
+    def opened(_: str | None) -> Any:
         raise AssertionError("it was opened")
 
     reply = operated(event, Context(), opened)
@@ -121,7 +121,7 @@ def test_what_nobody_foresaw_is_told_to_the_log_alone() -> None:
         def tribes(self) -> object:
             raise RuntimeError("password=hunter2")
 
-    reply = operated({"operation": "tribes"}, Context(), lambda: nullcontext(cast("Any", Broken())))
+    reply = operated({"operation": "tribes"}, Context(), lambda _: nullcontext(cast("Any", Broken())))
     assert reply["error"]["code"] == "internal"
     assert "hunter2" not in json.dumps(reply)
 
@@ -131,7 +131,7 @@ def test_a_reply_that_lambda_could_not_send_is_an_error_with_what_to_do() -> Non
         def migration_sql(self) -> str:
             return "x" * 6 * 1024 * 1024
 
-    reply = operated({"operation": "migration_sql"}, Context(), lambda: nullcontext(cast("Any", Large())))
+    reply = operated({"operation": "migration_sql"}, Context(), lambda _: nullcontext(cast("Any", Large())))
     assert reply["error"]["code"] == "too_large"
 
 
@@ -176,7 +176,7 @@ def test_a_space_is_built_call_by_call_until_nothing_is_left(database_url: str) 
             operator.create_space(tribal.name)
         made: list[tuple[int, int]] = []
         while not made or made[-1][1]:
-            reply = operated(event, Context(left_ms=1), lambda: open_operator(tribal.settings, adapters=tribal.adapters))
+            reply = operated(event, Context(left_ms=1), lambda _: open_operator(tribal.settings, adapters=tribal.adapters))
             made.append((reply["result"]["made"], reply["result"]["left"]))
     assert made == [(32, 38), (32, 6), (6, 0)]
 
@@ -189,7 +189,7 @@ def test_every_tribe_that_outgrew_exact_search_gets_its_index_and_the_next_run_h
         operator.create_tribe("small")
         for number in range(5):
             tribal.learn(tribal.curator, f"Server {number} of the rack {number} is cooled by pump {number * 7}")
-        runs = [operated({"operation": "build_indexes"}, Context(), lambda: open_operator(tribal.settings)) for _ in range(2)]
+        runs = [operated({"operation": "build_indexes"}, Context(), lambda _: open_operator(tribal.settings)) for _ in range(2)]
         assert operator.build_index("large")
     assert [run["result"] for run in runs] == [
         {"built": ["large"], "failed": [], "left": []},
@@ -200,7 +200,7 @@ def test_every_tribe_that_outgrew_exact_search_gets_its_index_and_the_next_run_h
 def test_tribes_for_which_no_time_is_left_are_named(tribal: Tribal) -> None:
     chosen = tribal.settings.model_copy(update={"exact_limit": 0})
     tribal.learn(tribal.curator, "The deploy API needs a header")
-    reply = operated({"operation": "build_indexes"}, Context(left_ms=1), lambda: open_operator(chosen))
+    reply = operated({"operation": "build_indexes"}, Context(left_ms=1), lambda _: open_operator(chosen))
     assert reply["result"] == {"built": [], "failed": [], "left": [tribal.name]}
 
 
@@ -210,7 +210,7 @@ def test_an_index_that_takes_longer_than_the_function_may_run_is_given_up_in_tim
     with psycopg.connect(tribal.url) as writer:
         writer.execute("LOCK TABLE tributary.lesson_vector IN ROW EXCLUSIVE MODE")  # what building an index waits for
         event = {"operation": "build_index", "arguments": {"tribe": tribal.name}}
-        reply = operated(event, Context(left_ms=11_000), lambda: open_operator(chosen))
+        reply = operated(event, Context(left_ms=11_000), lambda _: open_operator(chosen))
     assert reply["error"]["code"] == "overloaded"
     assert "tributary tribe index" in reply["error"]["detail"]
     with open_operator(chosen) as operator:

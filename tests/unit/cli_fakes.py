@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
@@ -23,15 +22,15 @@ from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwit
 from tributary.core.status import Observation, Status
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
-from tributary.edges.lambda_http.port import MemoryFace
+from tributary.edges.lambda_http.port import Door
+from tributary.service import Settings
 from tributary.service.memory import ModelsUsed
 from tributary.service.model_listing import ModelsSeen
 from tributary.service.operator import NewTribe
 from tributary.service.operator import Tribe as StoredTribe
 
 if TYPE_CHECKING:
-    from tributary.edges.cli.faces import ServedMemory
-    from tributary.service import Settings
+    from tributary.edges.cli.faces import OperatorFace, ServedMemory
 
 MADE = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -229,6 +228,8 @@ class Surroundings:
     environment: Mapping[str, str]
     tribe: Tribe = field(default_factory=Tribe)
     operator: FakeOperator = field(default_factory=FakeOperator)
+    operators: dict[str | None, FakeOperator | Exception] = field(default_factory=dict)
+    """Those of further cells, or why they cannot be opened."""
     gardener: FakeGardener = field(default_factory=FakeGardener)
     prober: FakeProber = field(default_factory=FakeProber)
     models: ModelsSeen = field(default_factory=lambda: ModelsSeen(roles=(), providers=()))
@@ -239,14 +240,20 @@ class Surroundings:
         return Doors(
             environment=self.environment,
             open_client=self._open_client,
-            load_settings=lambda _: cast("Settings", SimpleNamespace(**self.settings)),
-            open_operator=lambda _: nullcontext(self.operator),
+            load_settings=lambda _: Settings.model_validate(self.settings),
+            open_operator=self._open_operator,
             open_memory=self._open_memory,
             open_gardener=lambda _: nullcontext(self.gardener),
             open_prober=lambda _: nullcontext(self.prober),
             list_models=lambda _: self.models,
             serve=self._serve,
         )
+
+    def _open_operator(self, settings: Settings) -> AbstractContextManager[OperatorFace]:
+        found = self.operators.get(settings.cell, self.operator)
+        if isinstance(found, Exception):
+            raise found
+        return nullcontext(found)
 
     def _open_client(self) -> Memory:
         transport = httpx.MockTransport(self.tribe)
@@ -257,7 +264,7 @@ class Surroundings:
 
     def _serve(
         self,
-        memory: MemoryFace,
+        memory: Door,
         *,
         host: str,
         port: int,

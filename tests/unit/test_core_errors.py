@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core_made import agent
 from tributary.core import errors
 from tributary.core.agent import Role
-from tributary.core.errors import Forbidden, InvalidRequest, ModelFailed, TributaryError
+from tributary.core.errors import Forbidden, InvalidRequest, ModelFailed, TributaryError, Unauthenticated, UnknownCell
 
 
 def every_error() -> list[type[TributaryError]]:
@@ -26,13 +26,16 @@ def every_error() -> list[type[TributaryError]]:
 
 
 def _made(kind: type[TributaryError]) -> TributaryError:
-    return InvalidRequest("text", "must not be empty") if kind is InvalidRequest else kind()
+    if kind is InvalidRequest:
+        return InvalidRequest("text", "must not be empty")
+    return UnknownCell("eu") if kind is UnknownCell else kind()
 
 
 def test_codes_are_stable_words_and_no_two_errors_share_one() -> None:
-    codes = [kind.code for kind in every_error() if ModelFailed not in kind.__mro__[1:]]
+    codes = [kind.code for kind in every_error() if kind.__base__ is TributaryError]
     assert len(codes) == len(set(codes)) == 16
-    assert {kind.code for kind in ModelFailed.__subclasses__()} == {ModelFailed.code}, "whose kinds are told apart within"
+    for parent in (ModelFailed, Unauthenticated):
+        assert {kind.code for kind in parent.__subclasses__()} == {parent.code}, "whose kinds are told apart within"
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
 
 
@@ -47,7 +50,7 @@ def test_an_error_speaks_for_itself_when_nothing_more_is_known(kind: type[Tribut
     assert str(error) == error.detail
     assert kind.__doc__
     assert "\n" not in kind.__doc__
-    if kind is not InvalidRequest:
+    if kind not in (InvalidRequest, UnknownCell):
         assert error.detail == kind.__doc__
         assert kind("more").detail == "more"
 

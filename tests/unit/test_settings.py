@@ -229,6 +229,8 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "owner_url": URL,
         "database_auth": "iam",
         "database_region": "eu-central-1",
+        "cell": "home",
+        "cells": "eu=postgresql://eu.example/t",
         "postgres_major": "16",
         "connections": "3",
         "embedder": "sentence-transformers",

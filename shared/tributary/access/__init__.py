@@ -6,7 +6,7 @@ from tributary.access.audit import audit_refusal
 from tributary.access.costs import Bookkeeper
 from tributary.access.ledger import Ledger, charged
 from tributary.access.principals import authenticate_principal, check_principal
-from tributary.access.tokens import authenticate, new_token, token_hash
+from tributary.access.tokens import authenticate, cell_of, new_token, token_hash
 from tributary.access.usage import Usage
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "audit_refusal",
     "authenticate",
     "authenticate_principal",
+    "cell_of",
     "charged",
     "check_key",
     "check_principal",

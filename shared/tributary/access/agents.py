@@ -34,6 +34,8 @@ class Agents:
 
     database: Database
     now: Now = utc_now
+    cell: str | None = None
+    """The name of the database, which its tokens carry."""
 
     def create(self, principal: Principal, name: str, role: Role, *, days: int = DAYS) -> NewToken:
         """Makes an agent and its first token, whose secret is given this once.
@@ -90,7 +92,7 @@ class Agents:
         return self._agent(statement("access", "manage_set_role"), principal, agent_id=agent_id, role=role.value)
 
     def _made(self, days: int) -> MadeToken:
-        return make_token(days, now=self.now())
+        return make_token(days, now=self.now(), cell=self.cell)
 
     def _agent(self, query: LiteralString, principal: Principal, **parameters: object) -> Agent:
         return agent_of(self._document(query, principal, **parameters))
@@ -118,11 +120,11 @@ class MadeToken:
         return NewToken(agent=agent, token_id=self.token_id, secret=self.secret, expires_at=self.expires_at)
 
 
-def make_token(days: int, *, now: datetime) -> MadeToken:
-    """Returns a new token that is good for `days` from `now`; raises InvalidRequest for none or too many."""
+def make_token(days: int, *, now: datetime, cell: str | None = None) -> MadeToken:
+    """Returns a new token of a cell that is good for `days` from `now`; raises InvalidRequest for none or too many."""
     if not 1 <= days <= MOST_DAYS:
         raise InvalidRequest("days", f"must be from 1 to {MOST_DAYS}")
-    return MadeToken(token_id=new_id(), secret=new_token(), expires_at=now + timedelta(days=days))
+    return MadeToken(token_id=new_id(), secret=new_token(cell), expires_at=now + timedelta(days=days))
 
 
 def agent_of(row: rows.Document) -> Agent:

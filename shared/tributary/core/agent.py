@@ -30,6 +30,8 @@ class Principal:
     agent_id: UUID
     name: str
     role: Role
+    cell: str | None = None
+    """The cell that its tribe lives in; None for the process's own database where that has no name."""
 
     def require(self, needed: Role) -> None:
         """Raises Forbidden when the role does not reach `needed`."""

@@ -3,6 +3,7 @@
     TributaryError
     ├── InvalidRequest        invalid_request        a field breaks a rule
     ├── Unauthenticated       unauthenticated        no token, or one that is not known
+    │   └── UnknownCell       unauthenticated        it names a database that this process does not have
     ├── Forbidden             forbidden              the stored role does not allow it
     ├── NotFound              not_found              no such thing in this tribe
     ├── IdempotencyConflict   idempotency_conflict   same key, another request
@@ -60,6 +61,17 @@ class Unauthenticated(TributaryError):
     """No token came with the request; send 'Authorization: Bearer <token>'."""
 
     code = "unauthenticated"
+
+
+class UnknownCell(Unauthenticated):
+    """The token names a cell that this server does not know."""
+
+    def __init__(self, cell: str) -> None:
+        self.cell = cell
+        super().__init__(f"the token names the cell '{cell}', which this server does not know")
+
+    def __reduce__(self) -> tuple[type[UnknownCell], tuple[str]]:
+        return type(self), (self.cell,)
 
 
 class Forbidden(TributaryError):

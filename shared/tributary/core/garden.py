@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Self
 from uuid import UUID
 
 
@@ -58,13 +59,17 @@ class RuleReport:
 
 @dataclass(frozen=True, kw_only=True)
 class TribeReport:
-    """A run in one tribe. `failed` is the code of what ended it before its last rule; rules that it did not reach are absent."""
+    """A run in one tribe. `failed` is the code of what ended it before its last rule; rules that it did not reach are absent.
+
+    `cell` is the tribe's, where its database has a name.
+    """
 
     tribe_id: UUID
     name: str
     rules: tuple[RuleReport, ...]
     failed: str | None = None
     ms: float = 0.0
+    cell: str | None = None
 
     def rule(self, rule: Rule) -> RuleReport:
         """Returns what a rule came to; an empty report when the run did not reach it."""
@@ -76,14 +81,28 @@ class TribeReport:
             "rules": [one.document() for one in self.rules],
             "failed": self.failed,
             "ms": round(self.ms, 3),
+            **({} if self.cell is None else {"cell": self.cell}),
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellReport:
+    """How one of several cells fared. `cell` is None for the own one without a name; `failed` as in `GardenReport`."""
+
+    cell: str | None
+    tribes: int
+    waiting: int
+    failed: str | None
+
+    def document(self) -> dict[str, object]:
+        return {"cell": self.cell, "tribes": self.tribes, "waiting": self.waiting, "failed": self.failed}
 
 
 @dataclass(frozen=True, kw_only=True)
 class GardenReport:
     """A run over one or all tribes. `waiting` counts the tribes that it had no time for or that a lost database kept it from.
 
-    `failed` is the code of what ended the run early.
+    `failed` is the code of what ended the run early; of several cells, which are in `cells`, the first one's that has any.
     """
 
     dry_run: bool
@@ -91,6 +110,27 @@ class GardenReport:
     waiting: int = 0
     failed: str | None = None
     ms: float = 0.0
+    cells: tuple[CellReport, ...] = ()
+
+    @classmethod
+    def of_cells(cls, reports: Sequence[tuple[str | None, GardenReport]], *, dry_run: bool) -> Self:
+        """Returns one report of the runs in several cells."""
+        return cls(
+            dry_run=dry_run,
+            tribes=tuple(replace(tribe, cell=cell) for cell, report in reports for tribe in report.tribes),
+            waiting=sum(report.waiting for _, report in reports),
+            failed=next((report.failed for _, report in reports if report.failed), None),
+            ms=sum(report.ms for _, report in reports),
+            cells=tuple(
+                CellReport(cell=cell, tribes=len(report.tribes), waiting=report.waiting, failed=report.failed)
+                for cell, report in reports
+            ),
+        )
+
+    def without(self, code: str) -> Self:
+        """Returns the report without the cells that failed with this code."""
+        kept = tuple(one for one in self.cells if one.failed != code)
+        return replace(self, cells=kept, failed=next((one.failed for one in kept if one.failed), None))
 
     @property
     def total(self) -> tuple[RuleReport, ...]:
@@ -115,6 +155,7 @@ class GardenReport:
             "waiting": self.waiting,
             "failed": self.failed,
             "ms": round(self.ms, 3),
+            **({"cells": [one.document() for one in self.cells]} if self.cells else {}),
         }
 
 

@@ -26,12 +26,15 @@ class Databases:
     """For what should be current: the writer first, the replica while that is away."""
 
     @classmethod
-    def of(cls, writer_target: Callable[[], Target], replica_target: Target | None, *, limit: int) -> Self:
-        """Opens nothing yet; each of the two takes up to `limit` connections."""
-        writer = Database(writer_target, limit=limit)
+    def of(
+        cls, writer_target: Callable[[], Target], replica_target: Target | None, *, limit: int, cell: str | None = None
+    ) -> Self:
+        """Opens nothing yet; each of the two takes up to `limit` connections, and goes by the name of its cell, too, in logs."""
+        of_cell = "" if cell is None else f" of {cell}"
+        writer = Database(writer_target, name=f"writer{of_cell}", limit=limit)
         if replica_target is None:
             return cls(writer=writer, replica=None, reading=writer, current=writer)
-        replica = Database(replica_target, name="reader", limit=limit, attempts=READER_ATTEMPTS)
+        replica = Database(replica_target, name=f"reader{of_cell}", limit=limit, attempts=READER_ATTEMPTS)
         w, r = Watched(writer, is_writer=True), Watched(replica, is_writer=False)
         return cls(
             writer=writer,

@@ -14,7 +14,7 @@ from tributary.access import charged
 from tributary.core.agent import Principal
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Learned, Reinforced
-from tributary.core.errors import NotMigrated
+from tributary.core.errors import NotMigrated, UnknownCell
 from tributary.core.lesson import CounterClaim, Draft
 from tributary.core.lesson import Status as LessonStatus
 from tributary.core.limits import DISTILLED_LESSONS
@@ -46,6 +46,8 @@ class ModelsUsed:
 class Memory:
     """Shared memory over one database. Thread-safe; every method raises only the errors of `core.errors`."""
 
+    cell: str | None = None
+    """The name of the database, if it has one."""
     databases: Databases
     learner: Learner
     distilling: Distilling
@@ -85,7 +87,18 @@ class Memory:
         The writer knows a token from the moment that it was made. While it is away a replica lets in whom it knows, and a
         token that it does not know raises Unavailable: it may be new.
         """
-        return access.authenticate(self.databases.current, token)
+        return access.authenticate(self.databases.current, token, cell=self.cell)
+
+    def of(self, principal: Principal) -> Self:
+        """Returns this memory for an agent of its database; raises UnknownCell for one of another cell."""
+        if principal.cell not in (None, self.cell):
+            raise UnknownCell(principal.cell)
+        return self
+
+    @property
+    def books(self) -> tuple[access.Usage, access.Ledger]:
+        """What is counted in the process, and written down now and then."""
+        return self.usage, self.ledger
 
     def authenticate_principal(self, user_arn: str) -> Principal:
         """Returns the agent that an AWS caller acts as, whom AWS itself has named; raises Unauthenticated, and as above."""

@@ -73,11 +73,13 @@ class Operator:
         database: Database,
         embedders: Embedders,
         exact_limit: int,
+        cell: str | None = None,
         now: Now = utc_now,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         """`owner` acts as the owner role; `login` is the user that migrates; `database` is for what is done in
-        many small steps, as the owner too; the first of `embedders` gives the space that new tribes serve from.
+        many small steps, as the owner too; the first of `embedders` gives the space that new tribes serve from;
+        new tokens carry the name of `cell`.
         """
         self._target = owner
         self._on_close = on_close
@@ -85,6 +87,7 @@ class Operator:
         self._database = database
         self._embedders = embedders
         self._exact_limit = exact_limit
+        self._cell = cell
         self._now = now
         self._open: psycopg.Connection | None = None
 
@@ -342,7 +345,7 @@ class Operator:
         return self._new_token(connection, tribe, _agent(connection, tribe, name), days)
 
     def _new_token(self, connection: psycopg.Connection, tribe: Tribe, agent: Agent, days: int) -> NewToken:
-        made = make_token(days, now=self._now())
+        made = make_token(days, now=self._now(), cell=self._cell)
         connection.execute(
             statement("access", "create_token"),
             {

@@ -7,17 +7,20 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from tributary.core.errors import BadSetting
+from tributary.core.errors import BadSetting, NotFound
+from tributary.service.cell_settings import CellDatabase, CellDatabases, CellName, check_apart, is_postgres
 from tributary.service.model_settings import Folder, ModelSettings, Whole
 from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 
 PREFIX = "TRIBUTARY_"
+_SECRET = ("URL", "API_KEY", "SECRET", "CELLS")
+"""Words in the names of variables whose values may hold a secret."""
 _OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION"})
 
 
@@ -28,7 +31,7 @@ def _split(value: object) -> object:
 
 
 def _postgres(value: str) -> str:
-    if not value.startswith(("postgresql://", "postgres://")):
+    if not is_postgres(value):
         raise PydanticCustomError("postgres_url", "must begin with postgresql://")
     return value
 
@@ -87,6 +90,12 @@ class Settings(ModelSettings):
     database_region: str | None = Field(
         default=None, validation_alias="AWS_REGION", description="Region of the database, which its IAM tokens are signed for."
     )
+    cell: CellName | None = Field(default=None, description="Name of the own database, where tribes live in several.")
+    cells: CellDatabases = Field(
+        default=(),
+        repr=False,
+        description="Further databases by the name of their cell: `eu=postgresql://...,us=postgresql://...`, or JSON.",
+    )
     postgres_major: Literal["16", "18"] = Field(default="18", description="Version of the embedded server.")
     connections: Whole = Field(default=16, ge=1, le=200, description="Most database connections of one process.")
     exact_limit: Whole = Field(
@@ -122,6 +131,31 @@ class Settings(ModelSettings):
     log_format: Literal["text", "json"] = Field(default="text", description="Form of log lines.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least severity that is logged.")
     log_file: Folder | None = Field(default=None, description="File that log lines go to as well.")
+
+    @field_validator("cells")
+    @classmethod
+    def _apart(cls, cells: tuple[CellDatabase, ...], info: ValidationInfo) -> tuple[CellDatabase, ...]:
+        check_apart(cells, info.data.get("cell"), info.data.get("database_url"))
+        return cells
+
+    @property
+    def cell_names(self) -> tuple[str | None, ...]:
+        """The cells that a process with these settings serves, its own first."""
+        return (self.cell, *(one.name for one in self.cells))
+
+    def in_cell(self, name: str | None) -> Self:
+        """Returns the settings of a process whose own database is that cell's and the only one; None is the own cell's name, too.
+
+        Raises NotFound.
+        """
+        if name in (None, self.cell):
+            return self.model_copy(update={"cells": ()})
+        for one in self.cells:
+            if one.name == name:
+                urls = {"database_url": one.database_url, "reader_url": one.reader_url, "owner_url": one.owner_url}
+                return self.model_copy(update={"cell": name, "cells": (), **urls})
+        known = ", ".join(f"'{one}'" for one in self.cell_names if one) or "none"
+        raise NotFound(f"there is no cell '{name}'; TRIBUTARY_CELL and TRIBUTARY_CELLS name {known}")
 
 
 def load_settings(*, home: Path | None = None) -> Settings:
@@ -159,7 +193,7 @@ def _validated(besides: Mapping[str, str]) -> Settings:
         raise BadSetting(f"{variable}, as the secret has it: {rule}")
     if not os.environ.get(variable):
         variable = variable.removeprefix(PREFIX)  # the value came by the other name that a setting may have
-    hidden = any(word in variable for word in ("URL", "API_KEY", "SECRET"))
+    hidden = any(word in variable for word in _SECRET)
     raise BadSetting(f"{variable}: {rule}" + ("" if hidden else f" (it is '{_shown(os.environ.get(variable, ''))}')"))
 
 

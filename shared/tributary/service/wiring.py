@@ -46,17 +46,17 @@ class Adapters:
     now: Now = utc_now
 
 
-def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memory:
+def open_memory(settings: Settings, *, adapters: Adapters | None = None, models: Models | None = None) -> Memory:
     """Returns a Memory over the database and models that `settings` name.
 
-    Nothing is connected or loaded until it is used, but for the embedded server, which is joined (or started) at once.
-    Raises BadSetting.
+    Nothing is connected or loaded until it is used, but for the embedded server, which is joined (or started) at once. Of several
+    cells it is the own one's alone (`cells.open_cells` has them all); `models` are theirs, to be shared. Raises BadSetting.
     """
     given = adapters or Adapters()
-    models = Models(settings)
+    models = models or Models(settings)
     server = _Server(settings)
     server.logins.serving()  # what was not set up is told at the start
-    databases = Databases.of(server.target, server.logins.replica, limit=settings.connections)
+    databases = Databases.of(server.target, server.logins.replica, limit=settings.connections, cell=settings.cell)
     database = databases.writer
     embedders = _embedders(settings, given, models, databases.current)
     profiles = Profiles(databases.current, embedders)
@@ -83,6 +83,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
         scan_budget_ms=settings.scan_budget_ms,
     )
     return Memory(
+        cell=settings.cell,
         databases=databases,
         learner=learner,
         distilling=Distilling(admission=admission, distiller=given.distiller or models.distiller, now=given.now),
@@ -96,7 +97,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None) -> Memo
             keeping=Keeping(replies=timedelta(days=settings.idempotency_days)),
             now=given.now,
         ),
-        agents=Agents(database=database, now=given.now),
+        agents=Agents(database=database, now=given.now, cell=settings.cell),
         signer=signer,
         recaller=recaller,
         verifier=Verifier(recaller=recaller, signer=signer),
@@ -134,6 +135,7 @@ def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Op
         database=database,
         embedders=_embedders(settings, given, Models(settings), database),
         exact_limit=settings.exact_limit,
+        cell=settings.cell,
         now=given.now,
         on_close=server.leave,
     )

@@ -9,6 +9,7 @@ from functools import partial
 
 from tributary.core.errors import TributaryError
 from tributary.garden import BUDGET_S, OUTGROWN
+from tributary.service.cells import Cells
 from tributary.service.memory import Memory
 from tributary.telemetry import Event, log
 
@@ -38,6 +39,21 @@ def tending(
         beats.enter_context(_beat("counting", memory, COUNT_EVERY_S, _hand_over))
         if garden_every_s:
             beats.enter_context(_beat("gardening", memory, garden_every_s, partial(_garden, build_index)))
+        yield
+
+
+@contextmanager
+def tending_cells(
+    cells: Cells, *, garden_every_s: float, build_index: Callable[[str | None, str], object] = lambda _cell, _tribe: None
+) -> Iterator[None]:
+    """Tends each cell as `tending` does, on threads of its own: one that hangs keeps no other waiting.
+
+    `build_index` is called with the names of cell and tribe.
+    """
+    with ExitStack() as tended:
+        for name in cells.names:
+            build = partial(build_index, name)
+            tended.enter_context(tending(cells.named(name), garden_every_s=garden_every_s, build_index=build))
         yield
 
 
@@ -80,7 +96,7 @@ def _beat(name: str, memory: Memory, every_s: float, work: Round) -> Iterator[No
 
     def beat() -> None:
         while not stop.wait(every_s):
-            with log.operation():
+            with log.operation(cell=memory.cell):
                 work(memory, stop)
 
     thread = threading.Thread(target=beat, name=f"tributary-{name}", daemon=True)

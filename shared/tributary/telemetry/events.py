@@ -22,6 +22,7 @@ class Event(StrEnum):
     SETTLE_FAILED = "settle.failed"
     REINFORCED = "reinforce.committed"
     CURATED = "curate.committed"
+    MIGRATION_FAILED = "migration.failed"
     GARDEN_SWEPT = "garden.swept"
     GARDEN_FAILED = "garden.failed"
     OPERATED = "operator.done"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tributary.edges.cli.doors import operator_of, session
-from tributary.edges.cli.options import AsJson, RoleName, Tribe
+from tributary.edges.cli.options import AsJson, Cell, RoleName, Tribe
 from tributary.edges.cli.tokens import token_document, token_lines
 from tributary.edges.cli.words import moment, shown
 
@@ -43,6 +43,7 @@ def create(
     tribe: Tribe = "default",
     days: Days = 365,
     keep: Keep = False,
+    cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
     """Make an agent and its token, which is shown this once.
@@ -53,20 +54,20 @@ def create(
     from tributary.core.agent import Role
 
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         made = operator.create_agent(tribe, name, Role(role.value), days=days)
     _show_token(doors, output, tribe, made, keep=keep)
 
 
 @app.command("list")
-def list_agents(context: typer.Context, tribe: Tribe = "default", as_json: AsJson = False) -> None:
+def list_agents(context: typer.Context, tribe: Tribe = "default", cell: Cell = None, as_json: AsJson = False) -> None:
     """List a tribe's agents.
 
     \b
     Example: tributary agent list --tribe payments
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         agents = operator.agents(tribe)
     if as_json:
         output.json([_document(one) for one in agents])
@@ -92,6 +93,7 @@ def revoke(
     context: typer.Context,
     name: AgentName,
     tribe: Tribe = "default",
+    cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
     """Revoke an agent: its tokens stop working, within a minute on every server. Its lessons stay.
@@ -100,7 +102,7 @@ def revoke(
     Example: tributary agent revoke agent-a
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         agent = operator.revoke_agent(tribe, name)
         _warn_without_curator(operator, output, tribe)
     output.result(_document(agent), [f"Agent '{shown(agent.name)}' is revoked."])
@@ -108,7 +110,12 @@ def revoke(
 
 @app.command("bind")
 def bind(
-    context: typer.Context, name: AgentName, principal: PrincipalArn, tribe: Tribe = "default", as_json: AsJson = False
+    context: typer.Context,
+    name: AgentName,
+    principal: PrincipalArn,
+    tribe: Tribe = "default",
+    cell: Cell = None,
+    as_json: AsJson = False,
 ) -> None:
     """Let whoever acts as an IAM role or user act as an agent, where API Gateway checks AWS signatures.
 
@@ -116,14 +123,19 @@ def bind(
     Example: tributary agent bind agent-a --principal arn:aws:iam::123456789012:role/incident-agent
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         agent = operator.bind(tribe, name, principal)
     output.result(_document(agent), [f"Agent '{shown(agent.name)}' is acted as by: {_principals(agent)}."])
 
 
 @app.command("unbind")
 def unbind(
-    context: typer.Context, name: AgentName, principal: PrincipalArn, tribe: Tribe = "default", as_json: AsJson = False
+    context: typer.Context,
+    name: AgentName,
+    principal: PrincipalArn,
+    tribe: Tribe = "default",
+    cell: Cell = None,
+    as_json: AsJson = False,
 ) -> None:
     """End that an IAM role or user acts as an agent, within a minute on every server.
 
@@ -131,20 +143,20 @@ def unbind(
     Example: tributary agent unbind agent-a --principal arn:aws:iam::123456789012:role/incident-agent
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         agent = operator.unbind(tribe, name, principal)
     output.result(_document(agent), [f"Agent '{shown(agent.name)}' is acted as by: {_principals(agent)}."])
 
 
 @app.command("tokens")
-def tokens(context: typer.Context, name: AgentName, tribe: Tribe = "default", as_json: AsJson = False) -> None:
+def tokens(context: typer.Context, name: AgentName, tribe: Tribe = "default", cell: Cell = None, as_json: AsJson = False) -> None:
     """List an agent's tokens, newest first: their ids and when they were last used, never the secrets.
 
     \b
     Example: tributary agent tokens agent-a
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         found = operator.tokens_of(tribe, name)
     if as_json:
         output.json([_token_document(one) for one in found])
@@ -173,6 +185,7 @@ def rotate(
         bool, typer.Option("--keep-others", help="Leave the tokens that it has as they are, to be revoked later.")
     ] = False,
     keep: Keep = False,
+    cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
     """Give an agent a new token, which is shown this once, in place of those that it has.
@@ -181,7 +194,7 @@ def rotate(
     Example: tributary agent rotate agent-a --days 90
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         made = operator.rotate(tribe, name, days=days, keep_others=keep_others)
     _show_token(doors, output, tribe, made, keep=keep)
 
@@ -191,6 +204,7 @@ def revoke_token(
     context: typer.Context,
     token: Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id, as 'tributary agent tokens' shows it: tok_...")],
     tribe: Tribe = "default",
+    cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
     """Revoke one token: it stops working, within a minute on every server. Its agent and its other tokens go on.
@@ -202,7 +216,7 @@ def revoke_token(
 
     doors, output = session(context, as_json=as_json)
     wanted = ids.parse(ids.Prefix.TOKEN, token, field="token")
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         ended = operator.revoke_token(tribe, wanted)
         _warn_without_curator(operator, output, tribe)
     output.result(_token_document(ended), [f"Token {_token_id(ended)} is revoked."])

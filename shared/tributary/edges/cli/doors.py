@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tributary.edges.cli.faces import GardenerFace, Gateway, OperatorFace, ProberFace, ServedMemory
     from tributary.edges.cli.output import Output
     from tributary.edges.gateway import Started
-    from tributary.edges.lambda_http.port import MemoryFace
+    from tributary.edges.lambda_http.port import Door
     from tributary.service import Settings
     from tributary.service.model_listing import ModelsSeen
 
@@ -39,17 +39,17 @@ class Doors:
     open_prober: Callable[[Settings], AbstractContextManager[ProberFace]]
     list_models: Callable[[Settings], ModelsSeen]
     serve: Gateway
-    open_remote_operator: Callable[[], AbstractContextManager[OperatorFace]] | None = None
-    """Opens the operator's side where it is not this process: set by `--via lambda`."""
+    open_remote_operator: Callable[[str | None], AbstractContextManager[OperatorFace]] | None = None
+    """Opens the operator's side of a cell where it is not this process: set by `--via lambda`."""
 
     def via_lambda(self, function: str | None, *, region: str | None) -> Doors:
         """Returns doors behind which the operator is a Lambda function; those that lead to a database or a server are shut."""
 
-        def remote() -> AbstractContextManager[OperatorFace]:
+        def remote(cell: str | None) -> AbstractContextManager[OperatorFace]:
             from tributary.edges.cli.invoking import OperatorFunction
             from tributary.edges.cli.remote import RemoteOperator
 
-            return RemoteOperator(OperatorFunction(function, region=region, environment=self.environment))
+            return RemoteOperator(OperatorFunction(function, region=region, environment=self.environment, cell=cell))
 
         def shut(*_: object) -> NoReturn:
             from tributary.edges.cli.failures import CommandFailed
@@ -101,28 +101,28 @@ class _Real:
     def open_memory(self, settings: Settings) -> Iterator[ServedMemory]:
         """Opens the memory with the worker that settles its pending lessons and gardens: here no queue and no schedule does."""
         from tributary.contract.limits import CHANGES_WAIT_S
-        from tributary.service import open_memory, open_operator, tending
+        from tributary.service import open_cells, open_operator, tending_cells
 
         if settings.changes_wait_s is None:  # here a held request costs a thread that waits, and no Lambda
             settings = settings.model_copy(update={"changes_wait_s": CHANGES_WAIT_S})
 
-        def build_index(tribe: str) -> None:
-            with open_operator(settings) as operator:
+        def build_index(cell: str | None, tribe: str) -> None:
+            with open_operator(settings.in_cell(cell)) as operator:
                 operator.build_index(tribe)
 
         with (
-            open_memory(settings) as memory,
-            tending(memory, garden_every_s=settings.garden_every_s, build_index=build_index),
+            open_cells(settings) as cells,
+            tending_cells(cells, garden_every_s=settings.garden_every_s, build_index=build_index),
         ):
-            yield memory
+            yield cells
 
     @contextmanager
     def open_gardener(self, settings: Settings) -> Iterator[GardenerFace]:
-        from tributary.service import open_memory
+        from tributary.service import open_cells
 
-        with open_memory(settings) as memory:
-            memory.health()
-            yield memory.gardener
+        with open_cells(settings) as cells:
+            cells.health()
+            yield cells.gardener
 
     def open_prober(self, settings: Settings) -> AbstractContextManager[ProberFace]:
         from tributary.service import open_prober
@@ -136,7 +136,7 @@ class _Real:
 
     def serve(
         self,
-        memory: MemoryFace,
+        memory: Door,
         *,
         host: str,
         port: int,
@@ -173,8 +173,8 @@ def session(context: typer.Context, *, as_json: bool) -> tuple[Doors, Output]:
     return running.doors, Output(as_json=as_json)
 
 
-def operator_of(doors: Doors) -> AbstractContextManager[OperatorFace]:
-    """Returns the operator's side: of the database that the settings name, or what `--via` leads to."""
+def operator_of(doors: Doors, cell: str | None = None) -> AbstractContextManager[OperatorFace]:
+    """Returns the operator's side: of the settings' database or a cell's, or what `--via` leads to; NotFound for no such cell."""
     if doors.open_remote_operator is not None:
-        return doors.open_remote_operator()
-    return doors.open_operator(doors.load_settings(False))
+        return doors.open_remote_operator(cell)
+    return doors.open_operator(doors.load_settings(False).in_cell(cell))

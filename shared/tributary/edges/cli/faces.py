@@ -11,7 +11,7 @@ from tributary.core.garden import GardenReport
 from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceSwitched, TribeSpace
 from tributary.core.status import Observation, Status
 from tributary.edges.gateway import Started
-from tributary.edges.lambda_http.port import MemoryFace
+from tributary.edges.lambda_http.port import Door
 from tributary.service.memory import ModelsUsed
 from tributary.service.operator import NewTribe, Tribe
 
@@ -60,7 +60,7 @@ class OperatorFace(Protocol):
     def drop_space(self, tribe: str, name: str) -> SpaceDropped: ...
 
 
-class ServedMemory(MemoryFace, Protocol):
+class ServedMemory(Door, Protocol):
     """The memory that `serve` puts behind the gateway."""
 
     def warm(self) -> None: ...
@@ -89,7 +89,7 @@ class Gateway(Protocol):
 
     def __call__(
         self,
-        memory: MemoryFace,
+        memory: Door,
         *,
         host: str,
         port: int,

@@ -22,6 +22,9 @@ def garden(
     context: typer.Context,
     tribe: Annotated[str | None, typer.Option(metavar="NAME", help="Only this tribe; all of them without it.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done; change nothing.")] = False,
+    cell: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this cell, of those in TRIBUTARY_CELLS; all of them without it.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tend the tribes: settle, judge again, stamp what lapsed, evict, embed, prune. Safe to repeat. For operators.
@@ -30,7 +33,8 @@ def garden(
     Example: tributary garden --dry-run
     """
     doors, output = session(context, as_json=as_json)
-    with doors.open_gardener(doors.load_settings(False)) as gardener:
+    settings = doors.load_settings(False)
+    with doors.open_gardener(settings if cell is None else settings.in_cell(cell)) as gardener:
         if tribe is None:
             report = gardener.run_all(dry_run=dry_run, budget_s=None)
         else:
@@ -61,12 +65,18 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _remarks(report: GardenReport) -> Iterator[str]:
+    from tributary.core.cells import shown_cell
+
     if report.idle:
         yield "There is nothing to do."
     if report.dry_run:
         yield "Nothing was changed: this was a dry run."
     for tribe in report.tribes:
         if tribe.failed:
-            yield f"The run in the tribe '{shown(tribe.name)}' ended early: {tribe.failed}."
+            where = f" of the cell '{tribe.cell}'" if tribe.cell else ""
+            yield f"The run in the tribe '{shown(tribe.name)}'{where} ended early: {tribe.failed}."
+    for one in report.cells:
+        if one.failed:
+            yield f"The run in the cell '{shown_cell(one.cell)}' ended early: {one.failed}."
     if report.waiting:
         yield f"{report.waiting} tribe(s) were not reached."

@@ -45,6 +45,8 @@ class Greeting:
     origins: tuple[str, ...]
     models: Mapping[str, str | None]
     """Name and version by what the model is for."""
+    cells: tuple[str, ...]
+    """All that are served, the own one first."""
 
     def document(self) -> dict[str, object]:
         """Returns the same for machines."""
@@ -59,6 +61,7 @@ class Greeting:
             "data": self.data,
             "cors_origins": list(self.origins),
             "models": dict(self.models),
+            "cells": list(self.cells),
         }
 
     def lines(self) -> list[str]:
@@ -68,6 +71,7 @@ class Greeting:
             *self._whose(),
             f"Data: {shown(self.data)}",
             f"Models: {', '.join(_model(role.replace('_', ' '), name) for role, name in self.models.items())}.",
+            *([f"Cells: {', '.join(self.cells)}."] if len(self.cells) > 1 else []),
             *self._browsers(),
             "",
             "Try:",

@@ -47,7 +47,13 @@ class OperatorFunction:
     """The function by its name or ARN, invoked with whatever credentials boto3 finds."""
 
     def __init__(
-        self, function: str | None, *, region: str | None, environment: Mapping[str, str], timeout_s: float = TIMEOUT_S
+        self,
+        function: str | None,
+        *,
+        region: str | None,
+        environment: Mapping[str, str],
+        cell: str | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         """Reads what is not given from `environment`; raises CommandFailed. Nothing is sent before the first call."""
         self.name = function or environment.get(FUNCTION_VARIABLE) or ""
@@ -56,6 +62,7 @@ class OperatorFunction:
         parts = self.name.split(":")
         named = parts[3] if len(parts) > 6 and parts[0] == "arn" else None
         self._region = region or named or environment.get("AWS_REGION") or None
+        self._cell = cell
         self._timeout_s = timeout_s
         self._invoke: Invoke | None = None
 
@@ -66,7 +73,7 @@ class OperatorFunction:
         except ValidationError as error:
             first = explain(error.errors(include_input=False, include_url=False), arguments)[0]
             raise CommandFailed("invalid_request", f"{first.field} {first.rule}") from None
-        event = {"operation": operation.name, "arguments": asked.model_dump(mode="json"), "cell": None}
+        event = {"operation": operation.name, "arguments": asked.model_dump(mode="json"), "cell": self._cell}
         reply = self._answer(json.dumps(event).encode())
         if "error" in reply:
             failure = self._read(Failure, reply["error"])

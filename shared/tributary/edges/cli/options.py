@@ -11,6 +11,10 @@ import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output, and nothing else.")]
 Tribe = Annotated[str, typer.Option("--tribe", metavar="NAME", help="The tribe's name.")]
+Cell = Annotated[
+    str | None,
+    typer.Option("--cell", metavar="NAME", help="The cell that is meant, of those in TRIBUTARY_CELLS; else the own one."),
+]
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="KEY=VALUE", help="A tag; may be given more than once.")]
 
 

@@ -9,7 +9,7 @@ import typer
 
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.exits import UNUSABLE, exit_for
-from tributary.edges.cli.options import AsJson
+from tributary.edges.cli.options import AsJson, Cell
 from tributary.edges.cli.words import shown
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _STATES = {"ok": "ok", "not_ok": "NOT OK", "unknown": "unknown"}
 def probe(
     context: typer.Context,
     tribe: Annotated[str | None, typer.Option(metavar="NAME", help="Only this tribe; all of them without it.")] = None,
+    cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at all that a recall needs, try one, and tell by which paths it can find something. Changes nothing. For operators.
@@ -35,7 +36,7 @@ def probe(
     from tributary.edges.lambda_http.status_words import observation, status
 
     doors, output = session(context, as_json=as_json)
-    with doors.open_prober(doors.load_settings(False)) as prober:
+    with doors.open_prober(doors.load_settings(False).in_cell(cell)) as prober:
         databases = prober.databases()
         tribes = prober.tribes(tribe)
     usable = bool(tribes) and all(one.usable for one in tribes.values())

@@ -11,7 +11,7 @@ import typer
 
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.exits import DISAGREES
-from tributary.edges.cli.options import AsJson
+from tributary.edges.cli.options import AsJson, Cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def verify(
         raise typer.Exit(DISAGREES)
 
 
-def rotate_signing_key(context: typer.Context, as_json: AsJson = False) -> None:
+def rotate_signing_key(context: typer.Context, cell: Cell = None, as_json: AsJson = False) -> None:
     """Have receipts signed with a new key from now on. Those that were signed before can still be verified.
 
     Running servers take it within a minute.
@@ -79,7 +79,7 @@ def rotate_signing_key(context: typer.Context, as_json: AsJson = False) -> None:
     from tributary.edges.cli.words import shown
 
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         key = operator.rotate_signing_key()
     output.result({"key": key}, [f"Receipts are signed with the key {shown(key)} from now on."])
 

@@ -145,16 +145,16 @@ def _prepare(operator: OperatorFace, lease: Lease, folder: Path, name: str) -> _
 
 
 def _kept(memory: ServedMemory, folder: Path) -> _Kept | None:
-    """Returns what the connection file keeps, None when this database knows no such token."""
+    """Returns what the connection file keeps, None when this database knows no such token, or the cell that it names is away."""
     from tributary.contract.home import read_connection
-    from tributary.core.errors import Unauthenticated
+    from tributary.core.errors import Unauthenticated, Unavailable
 
     stored = read_connection(folder)
     if stored is None:
         return None
     try:
         return _Kept(agent=memory.authenticate(stored.token).name, token=stored.token)
-    except Unauthenticated:
+    except (Unauthenticated, Unavailable):
         return None
 
 
@@ -182,6 +182,7 @@ def _greeting(
     models: ModelsUsed,
 ) -> Greeting:
     from tributary.contract.home import CONNECTION_FILE, read_connection
+    from tributary.core.cells import shown_cell
     from tributary.edges.cli.greeting import Greeting
 
     stored = read_connection(folder)
@@ -201,6 +202,7 @@ def _greeting(
         data="the database that DATABASE_URL names" if settings.database_url else str(folder),
         origins=tuple(settings.cors_origins),
         models=asdict(models),
+        cells=tuple(map(shown_cell, settings.cell_names)),
     )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.exits import exit_for
-from tributary.edges.cli.options import AsJson, Tribe
+from tributary.edges.cli.options import AsJson, Cell, Tribe
 from tributary.edges.cli.words import shown
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ _BAR = 30
 
 
 @app.command("list")
-def list_spaces(context: typer.Context, tribe: Tribe = "default", as_json: AsJson = False) -> None:
+def list_spaces(context: typer.Context, tribe: Tribe = "default", cell: Cell = None, as_json: AsJson = False) -> None:
     """List a tribe's embedding spaces.
 
     \b
     Example: tributary space list
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         found = operator.spaces(tribe)
     if as_json:
         output.json([one.document() for one in found])
@@ -54,21 +54,23 @@ def list_spaces(context: typer.Context, tribe: Tribe = "default", as_json: AsJso
 
 
 @app.command("create")
-def create(context: typer.Context, tribe: Tribe = "default", as_json: AsJson = False) -> None:
+def create(context: typer.Context, tribe: Tribe = "default", cell: Cell = None, as_json: AsJson = False) -> None:
     """Begin the space of the embedder that TRIBUTARY_NEXT_EMBEDDER names. Lessons learned from now on get a vector there too.
 
     \b
     Example: TRIBUTARY_NEXT_EMBEDDER=minilm tributary space create
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         made = operator.create_space(tribe)
     said = f"The tribe '{shown(tribe)}' builds the space '{shown(made.name)}'; {made.missing} lesson(s) lack a vector there."
     output.result({"tribe": tribe, **made.document()}, [said])
 
 
 @app.command("build")
-def build(context: typer.Context, space: Space = None, tribe: Tribe = "default", as_json: AsJson = False) -> None:
+def build(
+    context: typer.Context, space: Space = None, tribe: Tribe = "default", cell: Cell = None, as_json: AsJson = False
+) -> None:
     """Embed what lacks a vector in a space, and build its index if it needs one. Safe to repeat, and to interrupt.
 
     \b
@@ -76,7 +78,7 @@ def build(context: typer.Context, space: Space = None, tribe: Tribe = "default",
     """
     doors, output = session(context, as_json=as_json)
     bar = _Bar()
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         try:
             built = operator.build_space(tribe, space, progress=bar.at)
         finally:
@@ -96,6 +98,7 @@ def switch(
     space: Space = None,
     exact: Annotated[bool, typer.Option("--exact", help="Even without an index that a large tribe needs.")] = False,
     tribe: Tribe = "default",
+    cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve from another space from the next tick on, once every lesson has a vector there. The old one is kept.
@@ -104,7 +107,7 @@ def switch(
     Example: tributary space switch
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         done = operator.switch_space(tribe, space, exact=exact)
     lines = [
         f"From tick {done.tick} on the tribe '{shown(tribe)}' serves from the space '{shown(done.after)}'.",
@@ -118,6 +121,7 @@ def drop(
     context: typer.Context,
     space: Annotated[str, typer.Option("--space", metavar="SPACE", help="The space's name or number.")],
     tribe: Tribe = "default",
+    cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
     """Remove a space with its vectors and index; never the one that is served from. Safe to repeat.
@@ -126,7 +130,7 @@ def drop(
     Example: tributary space drop --space 1
     """
     doors, output = session(context, as_json=as_json)
-    with operator_of(doors) as operator:
+    with operator_of(doors, cell) as operator:
         done = operator.drop_space(tribe, space)
     lines = [f"The space '{shown(done.space)}' and {done.vectors} vector(s) were removed from the tribe '{shown(tribe)}'."]
     if done.forgotten:

@@ -31,7 +31,7 @@ from tributary.edges.gateway.cors import Cors
 from tributary.edges.gateway.event import HttpRequest, to_authorizer_event, to_event
 from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
-from tributary.edges.lambda_http.port import Event, MemoryFace
+from tributary.edges.lambda_http.port import Door, Event
 from tributary.edges.lambda_http.problems import Refused, problem_reply
 from tributary.edges.lambda_http.reply import headers_of
 from tributary.edges.lambda_http.routing import Match, find
@@ -87,7 +87,7 @@ class Gateway:
 
     def __init__(
         self,
-        memory: MemoryFace,
+        memory: Door,
         *,
         cors_origins: Sequence[str] = (),
         timeout_s: float = TIMEOUT_S,

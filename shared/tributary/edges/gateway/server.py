@@ -17,7 +17,7 @@ import uvicorn
 from tributary.contract.limits import TIMEOUT_S
 from tributary.core.errors import BadSetting
 from tributary.edges.gateway.app import Gateway
-from tributary.edges.lambda_http.port import MemoryFace
+from tributary.edges.lambda_http.port import Door
 from tributary.telemetry import Event as LogEvent
 from tributary.telemetry import log
 
@@ -38,7 +38,7 @@ class Started:
 
 
 def serve(
-    memory: MemoryFace,
+    memory: Door,
     *,
     host: str = DEFAULT_HOST,
     port: int = DEFAULT_PORT,
@@ -56,9 +56,7 @@ def serve(
 
 
 @contextlib.contextmanager
-def running(
-    memory: MemoryFace, *, host: str = DEFAULT_HOST, port: int = 0, cors_origins: Sequence[str] = ()
-) -> Iterator[Started]:
+def running(memory: Door, *, host: str = DEFAULT_HOST, port: int = 0, cors_origins: Sequence[str] = ()) -> Iterator[Started]:
     """Serves from a thread of its own while the block runs."""
     with _bound(memory, host, port, cors_origins) as (server, listener, about):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="tributary-gateway")
@@ -84,7 +82,7 @@ class _Server(uvicorn.Server):
 
 @contextlib.contextmanager
 def _bound(
-    memory: MemoryFace, host: str, port: int, cors_origins: Sequence[str]
+    memory: Door, host: str, port: int, cors_origins: Sequence[str]
 ) -> Iterator[tuple[uvicorn.Server, socket.socket, Started]]:
     listener = bind(host, port)
     gateway = Gateway(memory, cors_origins=cors_origins)

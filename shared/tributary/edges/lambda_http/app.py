@@ -22,7 +22,7 @@ from tributary.contract.problems import PROBLEMS
 from tributary.contract.routes import ROUTES, Route
 from tributary.core.agent import Principal
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import Forbidden
+from tributary.core.errors import Forbidden, UnknownCell
 from tributary.edges.lambda_http.iam_callers import IamCallers
 from tributary.edges.lambda_http.identify import allow, identify
 from tributary.edges.lambda_http.metrics import Meter, no_metrics
@@ -91,9 +91,10 @@ class App:
         identity = _attempt(lambda: identify(resolver.event, route, self._memory, self._iam_callers) if route else None)
         who = identity if isinstance(identity, Principal) else None
         about = {"agent": who.name, "tribe": str(who.tribe_id)} if who else {}
+        cell = who.cell if who else None
         with (
             traces.continued(resolver.event.get("headers") or {}),
-            log.operation(**about) as operation_id,
+            log.operation(**about, cell=cell) as operation_id,
             traces.span(Span.REQUEST, method=resolver.method, route=route.path if route else None, **about) as span,
         ):
             code = None
@@ -101,6 +102,8 @@ class App:
                 reply = self._reply(resolver, route, path, identity)
             except Exception as error:
                 code = code_of(error)
+                if isinstance(error, UnknownCell):
+                    cell = error.cell
                 reply = problem_reply(error, operation=operation_id)
                 self._record(error, name, who)
                 if reply.status >= 500:
@@ -108,7 +111,7 @@ class App:
             span.note(status=reply.status)
             took_ms = round((time.perf_counter() - began) * 1000, 1)
             outcome = LogEvent.REQUEST_REFUSED if code else LogEvent.REQUEST_SERVED
-            log.event(outcome, route=name, status=reply.status, code=code, ms=took_ms)
+            log.event(outcome, route=name, status=reply.status, code=code, ms=took_ms, cell=cell)
             latency = Measure(name="Latency", value=took_ms, unit="Milliseconds", dimensions={"operation": name})
             self._meter((latency, *reply.measures))
             return _response(reply, operation_id, resolver.path)
@@ -144,7 +147,9 @@ class App:
             log.event(LogEvent.REQUEST_FAILED, level=level, error=error, route=operation, code=code)
         if isinstance(error, Forbidden) and principal is not None:
             detail = error.detail
-            failure = _attempt(lambda: self._memory().audit_refusal(principal, action=operation, code=code, detail=detail))
+            failure = _attempt(
+                lambda: self._memory().of(principal).audit_refusal(principal, action=operation, code=code, detail=detail)
+            )
             if failure is not None:
                 log.event(LogEvent.AUDIT_FAILED, level=logging.ERROR, error=failure, route=operation)
 

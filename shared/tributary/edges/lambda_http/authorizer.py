@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from tributary.core.errors import TributaryError, Unauthenticated
+from tributary.core.errors import TributaryError, Unauthenticated, UnknownCell
 from tributary.edges.lambda_http.port import Event, OpenMemory
 from tributary.edges.lambda_http.principal import UNDECIDED, bearer_token, to_context
 from tributary.telemetry import Event as LogEvent
@@ -27,6 +27,8 @@ def authorize(event: Event, memory: OpenMemory) -> dict[str, Any]:
         return _allow({})
     try:
         return _allow(to_context(memory().authenticate(token)))
+    except UnknownCell as error:  # the function tells the caller so, and needs no database for it
+        return _allow({UNDECIDED: error.code})
     except Unauthenticated:
         return _allow({})
     except TributaryError as error:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tributary.core.errors import TributaryError
-from tributary.edges.lambda_http.port import Context, Event, Handler, MemoryFace
+from tributary.edges.lambda_http.port import Context, Door, Event, Handler
 from tributary.telemetry import log, traces
 
 if TYPE_CHECKING:
     from tributary.edges.lambda_http.app import App
-    from tributary.service import Memory, Settings
+    from tributary.service import Cells, Settings
 
 Made = TypeVar("Made")
 HAND_OVER_S = 15.0
@@ -33,12 +33,11 @@ def handler_for(function: str) -> Handler:
     from tributary.edges.lambda_http.app import App
     from tributary.edges.lambda_http.metrics import meter_for
 
-    books: list[Counting] = []
+    opened: list[Cells] = []
 
-    def open_counting() -> MemoryFace:
-        memory = _open_whole_memory()
-        books.extend((memory.usage, memory.ledger))
-        return memory
+    def open_counting() -> Door:
+        opened.append(_open_whole_memory())
+        return opened[0]
 
     def open_app() -> App:
         _configure_log()
@@ -50,7 +49,7 @@ def handler_for(function: str) -> Handler:
     def handler(event: Event, context: Context) -> dict[str, Any]:
         try:
             reply = app()(event, context)
-            hand_over(books, context)
+            hand_over((book for cells in opened for book in cells.books), context)
             return reply
         finally:
             flush_traces(context)
@@ -58,10 +57,10 @@ def handler_for(function: str) -> Handler:
     return handler
 
 
-def hand_over(books: Sequence[Counting], context: Context) -> None:
+def hand_over(books: Iterable[Counting], context: Context) -> None:
     """Hands over what was counted, when it is due and time is left for it: between requests, Lambda lets nothing run."""
-    if context.get_remaining_time_in_millis() >= HAND_OVER_S * 1000:
-        for book in books:
+    for book in books:
+        if context.get_remaining_time_in_millis() >= HAND_OVER_S * 1000:
             book.flush_when_due()
 
 
@@ -88,11 +87,11 @@ def migrate_handler() -> Handler:
     """Returns the handler that brings the schema up to this code's. What it raises fails the deployment, as it must."""
 
     def handler(_event: Event, _context: Context) -> dict[str, Any]:
-        from tributary.service import load_settings, open_operator
+        from tributary.edges.lambda_http.migrating import migrated
+        from tributary.service import load_settings
 
         _configure_log()
-        with open_operator(load_settings()) as operator:
-            return {"revision": operator.migrate()}
+        return migrated(load_settings())
 
     return handler
 
@@ -107,7 +106,7 @@ def operator_handler() -> Handler:
 
         configure()
         # Opened anew each time: what is asked seldom would find its connection gone.
-        return operated(event, context, lambda: open_operator(load_settings()))
+        return operated(event, context, lambda cell: open_operator(load_settings().in_cell(cell)))
 
     return handler
 
@@ -147,16 +146,16 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
     return get
 
 
-def _open_memory() -> MemoryFace:
-    from tributary.service import load_settings, open_memory
+def _open_memory() -> Door:
+    from tributary.service import load_settings, open_cells
 
-    return open_memory(load_settings())
+    return open_cells(load_settings())
 
 
-def _open_whole_memory() -> Memory:
-    from tributary.service import open_memory
+def _open_whole_memory() -> Cells:
+    from tributary.service import open_cells
 
-    return open_memory(_traced_settings())
+    return open_cells(_traced_settings())
 
 
 def _traced_settings() -> Settings:

@@ -12,12 +12,13 @@ from tributary.edges.lambda_http.reply import Measure
 if TYPE_CHECKING:
     from tributary.core.garden import GardenReport
     from tributary.garden import Gardener
+    from tributary.service.cell_gardening import CellsGardener
 
 MARGIN_S = 5.0
 """Kept back of the function's time: what was begun is finished in it, and the report sent."""
 
 
-def tended(gardener: Gardener, context: Context, *, meter: Meter) -> dict[str, Any]:
+def tended(gardener: Gardener | CellsGardener, context: Context, *, meter: Meter) -> dict[str, Any]:
     """Tends every tribe and returns the report as JSON."""
     budget_s = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     report = gardener.run_all(budget_s=budget_s)

@@ -39,7 +39,8 @@ MARGIN_S = 10.0
 
 Arguments = TypeVar("Arguments", bound=Request)
 Result = TypeVar("Result", bound=Reply)
-OpenOperator = Callable[[], AbstractContextManager["Operator"]]
+OpenOperator = Callable[[str | None], AbstractContextManager["Operator"]]
+"""Opens the operator's side of a cell's database, of the own one for None; raises NotFound for an unknown one."""
 Does = Callable[["Operator", Arguments, float], Result]
 """Does one operation, given the seconds that it may take."""
 
@@ -56,11 +57,11 @@ def operated(event: object, context: Context, open_operator: OpenOperator) -> di
     reply: dict[str, Any]
     with log.operation() as operation_id:
         try:
-            operation, arguments = _read(event)
+            operation, arguments, cell = _read(event)
             name = operation.name
             tribe, agent = _about(arguments)
             budget_s = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
-            with open_operator() as operator:
+            with open_operator(cell) as operator:
                 reply = {"result": _sendable(DOES[name](operator, arguments, budget_s))}
         except Exception as error:
             failure = error
@@ -78,17 +79,15 @@ def operated(event: object, context: Context, open_operator: OpenOperator) -> di
     return reply
 
 
-def _read(event: object) -> tuple[Operation[Any, Any], Request]:
-    """Returns the operation that an event names and its checked arguments; raises Refused."""
+def _read(event: object) -> tuple[Operation[Any, Any], Request, str | None]:
+    """Returns the operation that an event names, its checked arguments and the cell; raises Refused."""
     asked = _checked(Invocation, event, path="")
-    if asked.cell is not None:
-        raise invalid_field("cell", "must be null: this function serves no other cell than its own")
     if asked.operation == "migrate":
         raise invalid_field("operation", "must be another: the function 'migrate' migrates, at each deployment")
     operation = OPERATIONS.get(asked.operation)
     if operation is None:
         raise invalid_field("operation", f"must be one of {', '.join(sorted(OPERATIONS))}")
-    return operation, _checked(operation.arguments, asked.arguments, path="arguments.")
+    return operation, _checked(operation.arguments, asked.arguments, path="arguments."), asked.cell
 
 
 def _checked(model: type[Arguments], document: object, *, path: str) -> Arguments:

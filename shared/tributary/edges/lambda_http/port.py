@@ -29,14 +29,23 @@ Event = dict[str, Any]
 """A Lambda event as the runtime hands it over: parsed JSON (API Gateway HTTP API, payload format 2.0)."""
 
 
-class MemoryFace(Protocol):
-    """The part of `service.Memory` that this edge uses. Safe to call from several threads."""
+class Door(Protocol):
+    """Says who is calling, and leads the caller to the memory of its tribe: `service.Memory` itself, or `service.Cells`.
+
+    Safe to call from several threads.
+    """
 
     def authenticate(self, token: str) -> Principal: ...
 
     def authenticate_principal(self, user_arn: str) -> Principal: ...
 
     def health(self) -> None: ...
+
+    def of(self, principal: Principal) -> MemoryFace: ...
+
+
+class MemoryFace(Protocol):
+    """The part of `service.Memory` that operations use. Safe to call from several threads."""
 
     @property
     def curate(self) -> Curator: ...
@@ -118,8 +127,8 @@ class MemoryFace(Protocol):
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None: ...
 
 
-OpenMemory = Callable[[], MemoryFace]
-"""Gives the memory, opening it at the first call. May raise any error of the tree."""
+OpenMemory = Callable[[], Door]
+"""Gives the door to the memory, opening it at the first call. May raise any error of the tree."""
 
 
 class Context(Protocol):

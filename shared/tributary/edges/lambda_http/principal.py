@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
+from tributary.core.cells import is_cell_name
 from tributary.core.errors import Corrupt
 from tributary.edges.lambda_http.port import Event
 
 UNDECIDED = "error"
-"""Key of the context when the authorizer could not look the token up; its value is an error code."""
+"""Key of the context when the function is to look the token up itself; its value is the code of the error that is why."""
 
 
 def to_context(principal: Principal) -> dict[str, str]:
@@ -20,6 +21,7 @@ def to_context(principal: Principal) -> dict[str, str]:
         "agent_id": str(principal.agent_id),
         "name": principal.name,
         "role": principal.role.value,
+        **({} if principal.cell is None else {"cell": principal.cell}),
     }
 
 
@@ -27,12 +29,16 @@ def from_context(context: Mapping[str, object]) -> Principal | None:
     """Returns the principal in an authorizer context, None when it holds none; raises Corrupt when it is damaged."""
     if "agent_id" not in context:
         return None
+    cell = context.get("cell")
+    if cell is not None and not (isinstance(cell, str) and is_cell_name(cell)):
+        raise Corrupt("the authorizer's context names what cannot be a cell")
     try:
         return Principal(
             tribe_id=UUID(str(context["tribe_id"])),
             agent_id=UUID(str(context["agent_id"])),
             name=str(context["name"]),
             role=Role(str(context["role"])),
+            cell=cell,
         )
     except (KeyError, ValueError) as error:
         raise Corrupt("the authorizer's context does not describe an agent") from error

@@ -17,7 +17,7 @@ from tributary.core.clock import Now
 from tributary.core.errors import Unauthenticated
 from tributary.edges.lambda_http.body import read_body
 from tributary.edges.lambda_http.headers import idempotency_key
-from tributary.edges.lambda_http.port import Event, MemoryFace, OpenMemory
+from tributary.edges.lambda_http.port import Door, Event, MemoryFace, OpenMemory
 from tributary.edges.lambda_http.query import read_query
 from tributary.edges.lambda_http.reply import HttpReply
 
@@ -49,7 +49,12 @@ class Ask:
 
     @property
     def memory(self) -> MemoryFace:
-        """The service. Operations ask for it last, so that a malformed request never reaches it."""
+        """The memory of the caller's tribe. Operations ask for it last, so that a malformed request never reaches it."""
+        return self.door.of(self.principal)
+
+    @property
+    def door(self) -> Door:
+        """What serves those who need not say who they are."""
         return self.open_memory()
 
     def id(self) -> UUID:

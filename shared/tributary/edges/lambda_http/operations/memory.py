@@ -132,7 +132,7 @@ def _lesson(ask: Ask) -> HttpReply:
 
 def _health(ask: Ask) -> HttpReply:
     ask.query()
-    ask.memory.health()
+    ask.door.health()
     return of_model(models.HealthReply(status="ok", version=__version__))
 
 
