@@ -25,7 +25,12 @@ from tributary.edges.lambda_http.routing import find
 from tributary.edges.lambda_http.translate import draft
 
 EVENTS = Path(__file__).parents[2] / "events"
-HTTP_EVENTS = sorted(path for function in ("recall", "learn", "curate") for path in (EVENTS / function).glob("*.json"))
+HTTP_EVENTS = sorted(
+    path
+    for function in ("recall", "learn", "curate")
+    for path in (EVENTS / function).glob("*.json")
+    if not path.stem.startswith("queue-")
+)
 
 KNOWN = ids.parse(ids.Prefix.LESSON, UNKNOWN_LESSON, field="id")
 _VARYING = re.compile(r"(?:les|dec|rcp|dis|rev|aud|agt|tok)_[0-9a-f]{32}|\b[0-9a-f]{32}\b|\d{4}-\d\d-\d\dT[\d:.]+Z")

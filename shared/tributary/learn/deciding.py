@@ -12,7 +12,7 @@ from tributary.core.curation import Rejection
 from tributary.core.decision import SCREEN_UNAVAILABLE, Outcome, ScreenFinding, Unscreened, VerdictKind
 from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
-from tributary.core.lesson import Draft
+from tributary.core.lesson import Draft, Status
 from tributary.core.normal import content_hash, subject_key, text_hash
 from tributary.core.outcome import Plan, plan_outcome
 from tributary.core.policy import Policy
@@ -186,7 +186,8 @@ class Decider:
         writer = replace(proposal.principal, role=reading.role)
         judged = bench.judge_all(reading.candidates, deadline)
         if judged is None:
-            if proposal.asked.ending is not None:
+            # what is pending stays so: to keep it once more would only spend the key under which it is settled
+            if proposal.asked.ending is not None or (proposal.stored and proposal.stored.stands is Status.PENDING):
                 raise Overloaded("not every candidate could be judged in time; nothing was changed, try again")
             return Plan(outcome=Outcome.PENDING, reason="kept unjudged: the deadline passed before every candidate was judged")
         return plan_outcome(proposal.draft, writer, reading.policy, judged, at=reading.at, asked=proposal.asked)

@@ -28,15 +28,18 @@ class Counting(Protocol):
     def flush_when_due(self) -> None: ...
 
 
-def handler_for(function: str) -> Handler:
-    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn` or `curate`."""
+def handler_for(function: str, *, settles: bool = False) -> Handler:
+    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn` or `curate`.
+
+    One that `settles` takes the messages of the pending queue as well.
+    """
     # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
     from tributary.edges.lambda_http.app import App
     from tributary.edges.lambda_http.metrics import meter_for
 
     books: list[Counting] = []
 
-    def open_counting() -> MemoryFace:
+    def open_counting() -> Memory:
         memory = _open_whole_memory()
         books.extend((memory.usage, memory.ledger))
         return memory
@@ -44,13 +47,20 @@ def handler_for(function: str) -> Handler:
     def open_app() -> App:
         _configure_log()
         _configure_traces()
-        return App(function, once(open_counting), meter=meter_for(function, os.environ))
+        return App(function, memory, meter=meter_for(function, os.environ))
 
+    memory = once(open_counting)
     app = once(open_app)
 
     def handler(event: Event, context: Context) -> dict[str, Any]:
         try:
-            reply = app()(event, context)
+            opened = app()
+            if settles and _is_of_a_queue(event):
+                from tributary.edges.lambda_http.settling import settled
+
+                reply = settled(event, memory(), context)
+            else:
+                reply = opened(event, context)
             hand_over(books, context)
             return reply
         finally:
@@ -131,6 +141,11 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
             return made[0]
 
     return get
+
+
+def _is_of_a_queue(event: Event) -> bool:
+    records = event.get("Records")
+    return isinstance(records, list) and bool(records) and all(one.get("eventSource") == "aws:sqs" for one in records)
 
 
 def _open_memory() -> MemoryFace:
