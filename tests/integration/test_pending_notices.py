@@ -16,6 +16,7 @@ from tributary.core.agent import Principal
 from tributary.core.curation import Ending, RetireCause
 from tributary.core.decision import Learned, Outcome, VerdictKind
 from tributary.core.lesson import CounterClaim, Draft
+from tributary.telemetry import Metric, metrics
 
 UNRELATED = VerdictKind.UNRELATED
 
@@ -148,9 +149,12 @@ def test_superseding_what_alone_spoke_against_a_contender_tells(told: Told) -> N
     assert told.notice.taken() == 1
 
 
-def test_notice_that_fails_is_logged_and_fails_nobody(told: Told, caplog: pytest.LogCaptureFixture) -> None:
+def test_notice_that_fails_is_logged_and_counted_and_fails_nobody(told: Told, caplog: pytest.LogCaptureFixture) -> None:
     told.notice.fails = RuntimeError("the queue is away")
-    with caplog.at_level(logging.WARNING, "tributary"):
+    with caplog.at_level(logging.WARNING, "tributary"), metrics.tallied() as tally:
         assert told.tribal.memory.learn(told.first, draft("it is 80"), wait=False).outcome is Outcome.PENDING
     (line,) = [one for one in caplog.records if one.getMessage() == "notice.failed"]
     assert vars(line)["fields"] == {"tribe": str(told.tribal.tribe_id), "error": "RuntimeError"}
+    counted = [one.metric for one in tally.measures]
+    assert Metric.PENDING_NOTICES_FAILED in counted
+    assert Metric.PENDING_NOTICES not in counted

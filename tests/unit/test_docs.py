@@ -24,12 +24,12 @@ from tributary.edges.cli.exits import EXITS, exit_for
 from tributary.models.prices import Prices
 from tributary.service import Settings
 from tributary.service.settings import setting_names, variable_of
-from tributary.telemetry import Attribute, Event, Span
+from tributary.telemetry import Attribute, Event, Metric, Span
 
 DOCS = Path(__file__).parents[2] / "docs"
 SOURCES = Path(tributary.__file__).parent
 PAGES = (
-    *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md"),
+    *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "metrics.md"),
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md"),
 )
 WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "trace_id", "span_id", "traceback"}
@@ -191,6 +191,18 @@ def test_an_events_fields_and_levels_are_as_documented(event: Event) -> None:
     assert set().union(*known) <= levels
     if len(known) == len(places):
         assert set().union(*known) == levels
+
+
+# metrics.md
+
+
+def test_every_metric_is_documented_with_its_unit_and_dimension_and_no_other() -> None:
+    documented = {
+        metric: (name(row["Unit"]), None if row["Dimension"] == "none" else name(row["Dimension"]))
+        for metric, row in by_name("metrics.md", "Metric").items()
+    }
+    assert documented == {metric.value: (metric.unit, metric.dimension) for metric in Metric}
+    assert all(row["Meaning"] and row["Alarm"] for row in rows("metrics.md", "Metric"))
 
 
 # traces.md

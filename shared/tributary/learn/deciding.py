@@ -27,7 +27,7 @@ from tributary.learn.judging import Bench
 from tributary.learn.proposal import Proposal, Reading, Refused, Stored
 from tributary.spaces import Placed, Profiles, TribeProfile
 from tributary.store import Database, rows
-from tributary.telemetry import Event, Span, log, traces
+from tributary.telemetry import Event, Metric, Span, log, metrics, traces
 
 REPLANS = 64
 """Each refusal means that another relevant write did commit, so this is reached under no load that makes progress."""
@@ -234,6 +234,10 @@ def _committed(document: rows.Document, *, candidates: int, replans: int, gate_w
     reply = document["reply"]
     account().decided(UUID(reply["decision_id"]))
     lesson = show(Prefix.LESSON, UUID(reply["lesson_id"]))
+    if not document["replayed"]:
+        metrics.record(Metric.LEARNED, of=reply["outcome"])
+        metrics.record(Metric.GATE_WAIT, gate_wait_ms)
+        metrics.record(Metric.REPLANS, replans)
     log.event(Event.LEARNED, lesson=lesson, outcome=reply["outcome"], tick=reply["tick"], candidates=candidates, replans=replans)
     traces.note(
         lesson=lesson,

@@ -30,7 +30,7 @@ from tributary.learn.settling import Settled, Stragglers, settle_all
 from tributary.learn.telling import Telling
 from tributary.spaces import Placed
 from tributary.store import Database, rows, statement
-from tributary.telemetry import Event, Span, log, traces
+from tributary.telemetry import Event, Metric, Span, log, metrics, traces
 
 Attempt = Learned | TributaryError
 """What became of one lesson of a batch."""
@@ -166,6 +166,7 @@ class Learner:
             },
         )
         result = reinforced(rows.document(reply))
+        metrics.record(Metric.LEARNED, of=result.outcome.value)
         log.event(Event.REINFORCED, lesson=show(Prefix.LESSON, lesson_id), outcome=result.outcome.value, tick=result.tick)
         return result
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from tributary.core.ports import PendingNotice
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Metric, log, metrics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,5 +21,7 @@ class Telling:
             return
         try:
             self.notice.tell(tribe_id)
+            metrics.record(Metric.PENDING_NOTICES)
         except Exception as error:
+            metrics.record(Metric.PENDING_NOTICES_FAILED)
             log.event(Event.NOTICE_FAILED, level=log.WARNING, error=error, tribe=str(tribe_id))

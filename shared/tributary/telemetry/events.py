@@ -39,4 +39,5 @@ class Event(StrEnum):
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"
+    METRICS_LOST = "metrics.lost"
     TRACES_LOST = "traces.lost"

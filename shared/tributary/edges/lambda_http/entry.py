@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tributary.core.errors import TributaryError
 from tributary.edges.lambda_http.port import Context, Event, Handler, MemoryFace
-from tributary.telemetry import log, traces
+from tributary.telemetry import Metric, log, metrics, traces
 
 if TYPE_CHECKING:
-    from tributary.edges.lambda_http.app import App
+    from tributary.edges.lambda_http.metrics import Meter
     from tributary.service import Memory, Settings
 
 Made = TypeVar("Made")
@@ -35,7 +35,7 @@ def handler_for(function: str, *, settles: bool = False) -> Handler:
     """
     # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
     from tributary.edges.lambda_http.app import App
-    from tributary.edges.lambda_http.metrics import meter_for
+    from tributary.edges.lambda_http.metrics import metered
 
     books: list[Counting] = []
 
@@ -44,27 +44,23 @@ def handler_for(function: str, *, settles: bool = False) -> Handler:
         books.extend((memory.usage, memory.ledger))
         return memory
 
-    def open_app() -> App:
-        _configure_log()
-        _configure_traces()
-        return App(function, memory, meter=meter_for(function, os.environ))
-
     memory = once(open_counting)
-    app = once(open_app)
+    app = once(lambda: App(function, memory))
+    start = once(_start(function, traced=True))
 
     def handler(event: Event, context: Context) -> dict[str, Any]:
-        try:
-            opened = app()
-            if settles and _is_of_a_queue(event):
-                from tributary.edges.lambda_http.settling import settled
+        with metered(start()):
+            try:
+                if settles and _is_of_a_queue(event):
+                    from tributary.edges.lambda_http.settling import settled
 
-                reply = settled(event, memory(), context)
-            else:
-                reply = opened(event, context)
-            hand_over(books, context)
-            return reply
-        finally:
-            flush_traces(context)
+                    reply = settled(event, memory(), context)
+                else:
+                    reply = app()(event, context)
+                hand_over(books, context)
+                return reply
+            finally:
+                flush_traces(context)
 
     return handler
 
@@ -84,25 +80,28 @@ def flush_traces(context: Context) -> None:
 def authorizer_handler() -> Handler:
     """Returns the handler of the authorizer."""
     from tributary.edges.lambda_http.authorizer import authorize
+    from tributary.edges.lambda_http.metrics import metered
 
     memory = once(_open_memory)
-    configure = once(_configure_log)
+    start = once(_start("authorizer"))
 
     def handler(event: Event, _context: Context) -> dict[str, Any]:
-        configure()
-        return authorize(event, memory)
+        with metered(start()):
+            return authorize(event, memory)
 
     return handler
 
 
 def migrate_handler() -> Handler:
     """Returns the handler that brings the schema up to this code's. What it raises fails the deployment, as it must."""
+    from tributary.edges.lambda_http.metrics import metered
+
+    start = once(_start("migrate"))
 
     def handler(_event: Event, _context: Context) -> dict[str, Any]:
         from tributary.service import load_settings, open_operator
 
-        _configure_log()
-        with open_operator(load_settings()) as operator:
+        with metered(start()), open_operator(load_settings()) as operator:
             return {"revision": operator.migrate()}
 
     return handler
@@ -111,17 +110,17 @@ def migrate_handler() -> Handler:
 def gardener_handler() -> Handler:
     """Returns the handler that tends every tribe, for as long as the function may run; it answers with the report."""
     from tributary.edges.lambda_http.gardening import tended
-    from tributary.edges.lambda_http.metrics import meter_for
+    from tributary.edges.lambda_http.metrics import metered
 
     memory = once(_open_whole_memory)
-    configure = once(_configure_log)
+    start = once(_start("gardener"))
 
     def handler(_event: Event, context: Context) -> dict[str, Any]:
-        configure()
-        try:
-            return tended(memory().gardener, context, meter=meter_for("gardener", os.environ))
-        finally:
-            flush_traces(context)
+        with metered(start()):
+            try:
+                return tended(memory().gardener, context)
+            finally:
+                flush_traces(context)
 
     return handler
 
@@ -141,6 +140,22 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
             return made[0]
 
     return get
+
+
+def _start(function: str, *, traced: bool = False) -> Callable[[], Meter]:
+    """Returns what a function's first invocation begins with: its log and its meter."""
+
+    def start() -> Meter:
+        from tributary.edges.lambda_http.metrics import meter_for
+
+        _configure_log()
+        if traced:
+            _configure_traces()
+        meter = meter_for(function, os.environ)
+        meter([metrics.Measure(Metric.COLD_STARTS, 1)])
+        return meter
+
+    return start
 
 
 def _is_of_a_queue(event: Event) -> bool:

@@ -10,7 +10,7 @@ from tributary.core.errors import TributaryError, Unavailable
 from tributary.edges.lambda_http.port import Context, Event
 from tributary.queues.message import PendingMessage
 from tributary.telemetry import Event as LogEvent
-from tributary.telemetry import log
+from tributary.telemetry import Metric, log, metrics
 
 if TYPE_CHECKING:
     from tributary.learn import Settled
@@ -49,6 +49,7 @@ def _read(event: Event) -> tuple[Tribes, list[str]]:
             tribes.setdefault(_tribe_of(record["body"]), []).append(message_id)
         except (ValueError, RecursionError) as error:
             log.event(LogEvent.QUEUE_UNREADABLE, level=log.ERROR, error=error, message=message_id)
+            metrics.record(Metric.QUEUE_MESSAGES, of="unreadable")
             unreadable.append(message_id)
     return tribes, unreadable
 
@@ -78,5 +79,6 @@ def _settled(tribes: Tribes, memory: Settling, context: Context) -> Iterator[str
                 log.event(LogEvent.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code)
             except Exception as error:
                 log.event(LogEvent.SETTLE_FAILED, level=log.ERROR, error=error, code="internal")
+        metrics.record(Metric.QUEUE_MESSAGES, len(messages), of="settled" if none_left else "left")
         if not none_left:
             yield from messages
