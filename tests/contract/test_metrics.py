@@ -112,3 +112,21 @@ def test_off_lambda_nothing_is_printed(account: Account) -> None:
     recall(event_of("GET", "/health"))
     recall(load(EVENTS / "recall" / "unknown-route.json"))
     assert recall.printed == []
+
+
+def test_every_function_says_at_its_first_invocation_which_build_it_is(account: Account) -> None:
+    for name, event in (
+        ("recall", event_of("GET", "/health")),
+        ("authorizer", load(EVENTS / "authorizer" / "unknown.json")),
+        ("migrate", load(EVENTS / "migrate" / "trigger.json")),
+        ("gardener", load(EVENTS / "gardener" / "scheduler.json")),
+    ):
+        function = account.function(name)
+        function(event)
+        function(event)
+        lines = [json.loads(line) for line in function.end().splitlines()]
+        (started,) = [line for line in lines if line["event"] == "function.started"]
+        assert (started["function"], started["build"]) == (name, "source")
+        assert started["version"]
+        assert started["python"]
+        assert started["init_ms"] > 0

@@ -11,6 +11,7 @@ class Event(StrEnum):
     SERVICE_STARTED = "service.started"
     SERVICE_MODELS = "service.models"
     SERVICE_STOPPED = "service.stopped"
+    FUNCTION_STARTED = "function.started"
     REQUEST_SERVED = "request.served"
     REQUEST_REFUSED = "request.refused"
     REQUEST_FAILED = "request.failed"
