@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from tributary.core.decision import ScreenFinding, Verdict, VerdictKind
-from tributary.core.errors import ModelFailed
+from tributary.core.errors import ModelFailed, TributaryError
 from tributary.core.ports import Embedder, JudgedText, SpaceDefinition, Vector
 
 Rule = Callable[[JudgedText, JudgedText], VerdictKind]
@@ -69,19 +69,23 @@ class WordScreen:
 
 
 class SwitchedEmbedder:
-    """An embedder that can be switched off."""
+    """An embedder that can be switched off, for texts with `word` in them alone where one is given."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, *, word: str = "") -> None:
         self._embedder = embedder
+        self._word = word
         self.fails = False
+        self.failed = 0
+        self.error: type[TributaryError] = ModelFailed
 
     @property
     def space(self) -> SpaceDefinition:
         return self._embedder.space
 
     def embed(self, texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vector]:
-        if self.fails:
-            raise ModelFailed("the embedder cannot be reached")
+        if self.fails and any(self._word in text for text in texts):
+            self.failed += 1
+            raise self.error("the embedder cannot be reached")
         return self._embedder.embed(texts)
 
 

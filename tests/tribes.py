@@ -14,7 +14,7 @@ from tests.doubles import SetClock, WordScreen
 from tributary.core.agent import Principal, Role
 from tributary.core.decision import Learned
 from tributary.core.lesson import Draft, How, Source
-from tributary.core.ports import Embedder, Judge, Screen
+from tributary.core.ports import Embedder, Judge, PendingNotice, Screen
 from tributary.core.requests import Question, Recalled
 from tributary.models.embedders import HashedEmbedder
 from tributary.service import Memory, Settings, open_memory, open_operator
@@ -73,6 +73,7 @@ def open_tribal(
     next_embedder: Embedder | None = None,
     judge: Judge | None = None,
     screen: Screen | None = None,
+    notice: PendingNotice | None = None,
     **settings: object,
 ) -> Iterator[Tribal]:
     """Makes a tribe in the migrated database at `url` and opens a memory on it."""
@@ -82,6 +83,7 @@ def open_tribal(
         next_embedder=next_embedder,
         judge=judge,
         screen=screen or WordScreen(),
+        notice=notice,
         now=clock,
     )
     fast = {"writes_per_minute": 1_000_000, "writes_per_day": 1_000_000}

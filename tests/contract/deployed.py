@@ -1,6 +1,7 @@
 """One Lambda function in a process of its own, as Lambda runs it: `python deployed.py <function>`.
 
-Reads an event a line, writes the response a line. What the handler raises is answered as {"raised": <name of its class>}.
+Reads an event a line, writes the response a line, behind a mark: what the handler prints are lines of their own.
+What the handler raises is answered as {"raised": <name of its class>}.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ from types import TracebackType
 from typing import Any, Self
 
 ROOT = Path(__file__).parents[2]
+_MARK = "\x1e"
 
 
 class Deployed:
     """A function that runs while the block does. `environment` holds its settings, and it gets no others of ours.
 
-    `left_ms` is what it is told to have left of its time, whenever it asks.
+    `left_ms` is what it is told to have left of its time, whenever it asks; `printed` are the lines that it wrote to standard
+    output besides its responses.
     """
 
     def __init__(self, function: str, environment: Mapping[str, str], *, left_ms: int = 29_000) -> None:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("TRIBUTARY_", "PG", "AWS_"))}
         inherited.pop("DATABASE_URL", None)
+        self.printed: list[str] = []
         path = os.pathsep.join([str(ROOT / "shared"), *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
             [sys.executable, __file__, function, str(left_ms)],
@@ -44,7 +48,9 @@ class Deployed:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(event) + "\n")
         self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
+        while (line := self._process.stdout.readline()) and not line.startswith(_MARK):
+            self.printed.append(line)
+        return json.loads(line.removeprefix(_MARK))
 
     def end(self) -> str:
         """Ends the process and returns what it wrote to standard error."""
@@ -79,7 +85,7 @@ def _main(function: str, left_ms: int) -> None:
             response = module.handler(json.loads(line), _Context(left_ms))
         except Exception as error:
             response = {"raised": type(error).__name__}
-        sys.stdout.write(json.dumps(response) + "\n")
+        sys.stdout.write(f"{_MARK}{json.dumps(response)}\n")
         sys.stdout.flush()
 
 

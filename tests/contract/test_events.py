@@ -25,7 +25,12 @@ from tributary.edges.lambda_http.routing import find
 from tributary.edges.lambda_http.translate import draft
 
 EVENTS = Path(__file__).parents[2] / "events"
-HTTP_EVENTS = sorted(path for function in ("recall", "learn", "curate") for path in (EVENTS / function).glob("*.json"))
+HTTP_EVENTS = sorted(
+    path
+    for function in ("recall", "learn", "curate")
+    for path in (EVENTS / function).glob("*.json")
+    if not path.stem.startswith("queue-")
+)
 SIGNED_EVENTS = [path for path in HTTP_EVENTS if path.stem.endswith("-iam")]
 """Their callers are known by an AWS signature, which API Gateway alone checks: the local gateway knows nobody by one."""
 EVENTS_OF_BOTH = [path for path in HTTP_EVENTS if path not in SIGNED_EVENTS]

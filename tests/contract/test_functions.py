@@ -210,10 +210,11 @@ def test_function_with_a_bad_setting_tells_its_log_and_not_the_caller(url: str) 
 def test_function_on_lambda_prints_metrics_and_logs_apart(url: str) -> None:
     environment = {"TRIBUTARY_DATABASE_URL": url, "AWS_LAMBDA_FUNCTION_NAME": "tributary-recall"}
     with Deployed("recall", environment) as recall:
-        metric = recall(event_of("GET", "/nowhere"))
+        assert recall(event_of("GET", "/nowhere"))["statusCode"] == 404
         errors = recall.end()
+    _cold_start, metric = map(json.loads, recall.printed)
     assert metric["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "Tributary"
-    assert (metric["service"], metric["operation"]) == ("recall", "none")
+    assert (metric["service"], metric["operation"], metric["code"]) == ("recall", "none", "not_found")
     assert all("_aws" not in json.loads(line) for line in errors.splitlines())
 
 

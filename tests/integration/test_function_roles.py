@@ -35,7 +35,6 @@ from tributary.core.status import Unseen
 from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
 from tributary.edges.lambda_http.gardening import tended
-from tributary.edges.lambda_http.metrics import no_metrics
 from tributary.edges.lambda_http.port import Event
 from tributary.edges.lambda_http.principal import to_context
 from tributary.service import Memory, Settings, open_memory, open_operator
@@ -173,7 +172,7 @@ def test_learn_settles_what_was_kept_as_pending(cluster: Cluster, tribe: Tribal)
     with permitted(cluster, tribe, "learn") as memory:
         writer = tribe.agent("writer")
         memory.learn(writer, draft, wait=False)
-        assert memory.learner.settle(tribe.tribe_id) == 1
+        assert memory.learner.settle(tribe.tribe_id).done == 1
         assert tribe.tribe_id not in memory.learner.tribes_with_pending()
 
 
@@ -192,7 +191,7 @@ def test_the_gardener_tends_what_time_and_missing_models_left(cluster: Cluster) 
         create(tribal)
         tribal.rows("INSERT INTO tributary.tribe_day VALUES (%s, '2020-01-01', 1)", tribal.tribe_id)
         with permitted(cluster, tribal, "gardener") as memory:
-            report = tended(memory.gardener, Context(), meter=no_metrics)
+            report = tended(memory.gardener, Context())
         mine = next(one for one in report["tribes"] if one["tribe"] == tribal.name)
     assert not [rule for rule in mine["rules"] if rule["failed"]]
     assert {rule["rule"] for rule in mine["rules"] if rule["done"]} == set(Rule) - {Rule.INDEX}

@@ -344,7 +344,9 @@ def test_operator_commands_speak_to_people_and_machines(around: Surroundings) ->
     assert around.operator.migrated == 1
     assert run(around, "migrate", "--sql").stdout == around.operator.migration_sql()
     assert said(run(around, "migrate", "--sql", "--json")) == {"sql": around.operator.migration_sql()}
-    assert said(run(around, "version", "--json")) == {"version": __version__}
+    build = said(run(around, "version", "--json"))
+    assert (build["version"], build["build"]) == (__version__, "source")
+    assert run(around, "version").stdout == f"tributary {__version__}\n"
     assert run(around, "--version").stdout == f"tributary {__version__}\n"
 
 

@@ -25,13 +25,13 @@ from tributary.edges.cli.exits import EXITS, exit_for
 from tributary.models.prices import Prices
 from tributary.service import Settings
 from tributary.service.settings import setting_names, variable_of
-from tributary.telemetry import Attribute, Event, Span
+from tributary.telemetry import Attribute, Event, Metric, Span
 
 DOCS = Path(__file__).parents[2] / "docs"
 SOURCES = Path(tributary.__file__).parent
 PAGES = (
     *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "database-roles.md", "iam.md", "dashboard.md"),
-    "operator.md",
+    *("operator.md", "metrics.md"),
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md"),
 )
 CLIENTS = ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION")
@@ -206,6 +206,18 @@ def test_every_operation_is_documented_with_its_arguments_and_no_other() -> None
 
 def operations() -> dict[str, Row]:
     return by_name("operator.md", "Operation")
+
+
+# metrics.md
+
+
+def test_every_metric_is_documented_with_its_unit_and_dimension_and_no_other() -> None:
+    documented = {
+        metric: (name(row["Unit"]), None if row["Dimension"] == "none" else name(row["Dimension"]))
+        for metric, row in by_name("metrics.md", "Metric").items()
+    }
+    assert documented == {metric.value: (metric.unit, metric.dimension) for metric in Metric}
+    assert all(row["Meaning"] and row["Alarm"] for row in rows("metrics.md", "Metric"))
 
 
 # traces.md

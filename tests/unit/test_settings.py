@@ -282,6 +282,7 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "prices_file": "~/prices.json",
         "traces": "otlp",
         "traces_url": "http://localhost:4318",
+        "pending_queue_url": "https://sqs.eu-central-1.amazonaws.com/123456789012/pending",
         "exact_limit": "0",
         "scan_budget_ms": "50",
         "writes_per_minute": "5",

@@ -85,6 +85,8 @@ class Retired:
     cause: RetireCause
     tick: int
     replayed: bool
+    pended: bool = False
+    """Whether lessons are pending by it: its own, or others that nothing speaks against any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +97,8 @@ class Erased:
     erased: tuple[UUID, ...]
     tick: int
     replayed: bool
+    pended: bool = False
+    """Whether lessons are pending by it: its own, or others that nothing speaks against any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +121,8 @@ class Resolved:
     decision_id: UUID | None
     tick: int
     replayed: bool
+    pended: bool = False
+    """Whether lessons are pending by it: its own, or others that nothing speaks against any more."""
 
 
 @dataclass(frozen=True, kw_only=True)

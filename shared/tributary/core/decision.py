@@ -160,6 +160,8 @@ class Learned:
     replayed: bool
     precedent: UUID | None = None
     """The lesson that a curator rejected when the same was said before."""
+    pended: bool = False
+    """Whether lessons are pending by it: this one, or others that nothing speaks against any more."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,6 +58,26 @@ class RuleReport:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Backlog:
+    """What waits for a judge or a curator, at the end of a run: counts, and seconds since the oldest open dispute was opened."""
+
+    pending: int = 0
+    quarantined: int = 0
+    disputes: int = 0
+    challenges: int = 0
+    oldest_dispute_s: float = 0.0
+
+    def __add__(self, other: Backlog) -> Backlog:
+        return Backlog(
+            pending=self.pending + other.pending,
+            quarantined=self.quarantined + other.quarantined,
+            disputes=self.disputes + other.disputes,
+            challenges=self.challenges + other.challenges,
+            oldest_dispute_s=max(self.oldest_dispute_s, other.oldest_dispute_s),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class TribeReport:
     """A run in one tribe. `failed` is the code of what ended it before its last rule; rules that it did not reach are absent.
 
@@ -70,6 +90,7 @@ class TribeReport:
     failed: str | None = None
     ms: float = 0.0
     cell: str | None = None
+    backlog: Backlog = Backlog()
 
     def rule(self, rule: Rule) -> RuleReport:
         """Returns what a rule came to; an empty report when the run did not reach it."""
@@ -136,6 +157,11 @@ class GardenReport:
     def total(self) -> tuple[RuleReport, ...]:
         """What each rule came to in all tribes; `failed` is the first error of any."""
         return tuple(_sum(rule, [tribe.rule(rule) for tribe in self.tribes]) for rule in Rule)
+
+    @property
+    def backlog(self) -> Backlog:
+        """What waits in the tribes that it came to; the age is that of the oldest dispute of all."""
+        return sum((tribe.backlog for tribe in self.tribes), start=Backlog())
 
     def rule(self, rule: Rule) -> RuleReport:
         return next(one for one in self.total if one.rule is rule)

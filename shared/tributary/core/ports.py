@@ -115,6 +115,14 @@ class LanguageModel(Protocol):
         ...
 
 
+class PendingNotice(Protocol):
+    """Tells whoever settles pending lessons that a tribe has some, so that they need not wait for the gardener."""
+
+    def tell(self, tribe_id: UUID) -> None:
+        """Returns within a second; raises whatever kept it from being told. To be told twice, or in vain, does no harm."""
+        ...
+
+
 class Distiller(Protocol):
     """Finds in a transcript what is worth remembering."""
 

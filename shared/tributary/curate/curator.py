@@ -86,6 +86,7 @@ class Curator:
         )
         result = documents.retired(document)
         _log("retire", result.lesson, result.tick)
+        self._tell(principal, result)
         return result
 
     @charged
@@ -112,7 +113,9 @@ class Curator:
             digest=admitted.digest,
             deadline_s=deadline_s,
         )
-        return learned(document)
+        result = learned(document)
+        self._tell(principal, result)
+        return result
 
     def erase(self, principal: Principal, lesson_id: UUID, *, idempotency_key: str | None = None) -> Erased:
         """Removes what a lesson says, and every other copy of the very same words, from all that the tribe keeps.
@@ -126,6 +129,7 @@ class Curator:
             return documents.erased(admitted.replay)
         result = documents.erased(self._write(statement("curate", "erase"), principal, admitted, {"lesson_id": lesson_id}))
         _log("erase", result.lesson, result.tick)
+        self._tell(principal, result)
         return result
 
     @charged
@@ -170,6 +174,7 @@ class Curator:
             document = self._end(principal, word, cases, admitted)
         result = resolved(document)
         _log(f"resolve:{ending}", result.lesson, result.tick, dispute=show(Prefix.DISPUTE, dispute_id))
+        self._tell(principal, result)
         return result
 
     @charged
@@ -297,6 +302,9 @@ class Curator:
     ) -> rows.Document:
         who = {"tribe_id": principal.tribe_id, "agent_id": principal.agent_id, "key": admitted.key, "digest": admitted.digest}
         return rows.document(self.database.value(query, {**who, **parameters}))
+
+    def _tell(self, principal: Principal, result: Learned | Retired | Erased | Resolved) -> None:
+        self.learner.telling.after(principal.tribe_id, pended=result.pended)
 
     def _lesson(self, principal: Principal, lesson_id: UUID) -> Lesson:
         found = self.database.value(

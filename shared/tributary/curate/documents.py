@@ -111,6 +111,7 @@ def retired(document: rows.Document) -> Retired:
         cause=RetireCause(reply["cause"]),
         tick=reply["tick"],
         replayed=document["replayed"],
+        pended=document.get("pended", False),
     )
 
 
@@ -121,6 +122,7 @@ def erased(document: rows.Document) -> Erased:
         erased=tuple(map(UUID, reply["erased"])),
         tick=reply["tick"],
         replayed=document["replayed"],
+        pended=document.get("pended", False),
     )
 
 

@@ -98,4 +98,5 @@ def _applied(visit: Visit, held: rows.Document, lesson: Lesson, finding: ScreenF
     )
     if document["replayed"]:
         return None
+    visit.tools.learner.telling.after(visit.tribe_id, pended=document["pended"])
     return "caught" if document["reply"]["outcome"] == Outcome.QUARANTINED else "released"

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from tributary.access import Ledger
 from tributary.core.errors import TributaryError, Unavailable
-from tributary.core.garden import Rule, RuleReport, TribeReport
+from tributary.core.garden import Backlog, Rule, RuleReport, TribeReport
 from tributary.core.policy import Policy
 from tributary.garden.budget import Budget
 from tributary.learn import Learner
@@ -74,6 +74,11 @@ class Survey:
     policy: Policy
     active: int
     pending: int
+    quarantined: int
+    disputes: int
+    challenges: int
+    oldest_dispute_s: float
+    """Seconds since the oldest open dispute was opened, 0 when none is."""
     unscreened: int
     unjudged: int
     unembedded: int
@@ -170,7 +175,15 @@ class Visit:
 
     def report(self, *, failed: str | None, ms: float) -> TribeReport:
         done = tuple(self.tallies[rule].report(rule) for rule in Rule if rule in self.tallies)
-        return TribeReport(tribe_id=self.tribe_id, name=self.name, rules=done, failed=failed, ms=ms)
+        found = self.survey
+        backlog = Backlog(
+            pending=found.pending,
+            quarantined=found.quarantined,
+            disputes=found.disputes,
+            challenges=found.challenges,
+            oldest_dispute_s=found.oldest_dispute_s,
+        )
+        return TribeReport(tribe_id=self.tribe_id, name=self.name, rules=done, failed=failed, ms=ms, backlog=backlog)
 
 
 def survey(tools: Tools, tribe_id: UUID, now: datetime) -> Survey:
@@ -184,6 +197,10 @@ def survey(tools: Tools, tribe_id: UUID, now: datetime) -> Survey:
         policy=Policy.from_document(row["policy_version"], row["policy"]),
         active=row["active"],
         pending=row["pending"],
+        quarantined=row["quarantined"],
+        disputes=row["disputes"],
+        challenges=row["challenges"],
+        oldest_dispute_s=row["oldest_dispute_s"],
         unscreened=row["unscreened"],
         unjudged=row["unjudged"],
         unembedded=row["unembedded"] or 0,

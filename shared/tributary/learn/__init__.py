@@ -8,6 +8,8 @@ from tributary.learn.judging import Bench
 from tributary.learn.pipeline import Attempt, Learner
 from tributary.learn.proposal import Resolution, Stored
 from tributary.learn.replies import learned, resolved
+from tributary.learn.settling import Settled
+from tributary.learn.telling import Telling
 
 __all__ = [
     "Attempt",
@@ -17,7 +19,9 @@ __all__ = [
     "Distilling",
     "Learner",
     "Resolution",
+    "Settled",
     "Stored",
+    "Telling",
     "draft_of",
     "learned",
     "resolved",

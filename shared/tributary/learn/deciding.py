@@ -12,7 +12,7 @@ from tributary.core.curation import Rejection
 from tributary.core.decision import SCREEN_UNAVAILABLE, Outcome, ScreenFinding, Unscreened, VerdictKind
 from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
-from tributary.core.lesson import Draft
+from tributary.core.lesson import Draft, Status
 from tributary.core.normal import content_hash, subject_key, text_hash
 from tributary.core.outcome import Plan, plan_outcome
 from tributary.core.policy import Policy
@@ -27,7 +27,7 @@ from tributary.learn.judging import Bench
 from tributary.learn.proposal import Proposal, Reading, Refused, Stored
 from tributary.spaces import Placed, Profiles, TribeProfile
 from tributary.store import Database, rows
-from tributary.telemetry import Event, Span, log, traces
+from tributary.telemetry import Event, Metric, Span, log, metrics, traces
 
 REPLANS = 64
 """Each refusal means that another relevant write did commit, so this is reached under no load that makes progress."""
@@ -186,7 +186,8 @@ class Decider:
         writer = replace(proposal.principal, role=reading.role)
         judged = bench.judge_all(reading.candidates, deadline)
         if judged is None:
-            if proposal.asked.ending is not None:
+            # what is pending stays so: to keep it once more would only spend the key under which it is settled
+            if proposal.asked.ending is not None or (proposal.stored and proposal.stored.stands is Status.PENDING):
                 raise Overloaded("not every candidate could be judged in time; nothing was changed, try again")
             return Plan(outcome=Outcome.PENDING, reason="kept unjudged: the deadline passed before every candidate was judged")
         return plan_outcome(proposal.draft, writer, reading.policy, judged, at=reading.at, asked=proposal.asked)
@@ -233,6 +234,10 @@ def _committed(document: rows.Document, *, candidates: int, replans: int, gate_w
     reply = document["reply"]
     account().decided(UUID(reply["decision_id"]))
     lesson = show(Prefix.LESSON, UUID(reply["lesson_id"]))
+    if not document["replayed"]:
+        metrics.record(Metric.LEARNED, of=reply["outcome"])
+        metrics.record(Metric.GATE_WAIT, gate_wait_ms)
+        metrics.record(Metric.REPLANS, replans)
     log.event(Event.LEARNED, lesson=lesson, outcome=reply["outcome"], tick=reply["tick"], candidates=candidates, replans=replans)
     traces.note(
         lesson=lesson,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import cast
 from uuid import UUID
 
@@ -26,9 +26,11 @@ from tributary.learn.deadline import Deadline
 from tributary.learn.deciding import RELEASED, Decider, index_of
 from tributary.learn.proposal import Stored
 from tributary.learn.replies import learned, reinforced
+from tributary.learn.settling import Settled, Stragglers, settle_all
+from tributary.learn.telling import Telling
 from tributary.spaces import Placed
 from tributary.store import Database, rows, statement
-from tributary.telemetry import Event, Span, log, traces
+from tributary.telemetry import Event, Metric, Span, log, metrics, traces
 
 Attempt = Learned | TributaryError
 """What became of one lesson of a batch."""
@@ -44,7 +46,9 @@ class Learner:
     admission: Admission
     decider: Decider
     cite: Cite
+    telling: Telling = field(default_factory=Telling)
     now: Now = utc_now
+    stragglers: Stragglers = field(default_factory=Stragglers)
 
     def learn(
         self,
@@ -66,7 +70,8 @@ class Learner:
         deadline = Deadline.after(deadline_s)
         with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
             door = self._admit(principal, draft, idempotency_key)
-            return self._admitted(principal, draft, door, deadline=deadline, wait=wait)
+            result = self._admitted(principal, draft, door, deadline=deadline, wait=wait)
+        return self._told(principal, result)
 
     def learn_all(
         self,
@@ -88,6 +93,8 @@ class Learner:
         check_key(idempotency_key if idempotency_key is None else f"{idempotency_key}#{len(drafts) - 1}")
         with traces.span(Span.LEARN_BATCH, tribe=principal.tribe_id, agent=principal.name, lessons=len(drafts)):
             attempts = list(self._attempts(principal, drafts, idempotency_key, Deadline.after(deadline_s), wait))
+        pended = any(isinstance(one, Learned) and one.pended for one in attempts)
+        self.telling.after(principal.tribe_id, pended=pended)
         if isinstance(first := attempts[0], Unavailable):
             raise first  # nothing was written
         return attempts
@@ -116,14 +123,15 @@ class Learner:
             raise InvalidRequest("text", "is what the lesson itself says; say what holds instead, or why it does not hold")
         admitted = self.admission.admit(principal, "contest", {"lesson": lesson_id.hex, **asdict(claim)}, idempotency_key)
         if admitted.replay is not None:
-            return learned(admitted.replay)
+            return self._told(principal, learned(admitted.replay))
         if not known.believed:
             raise WrongStanding(f"the lesson is {known.status}; only a believed lesson can be contested")
         with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
             proposal = self.decider.propose(
                 principal, draft, key=admitted.key, digest=admitted.digest, contests=lesson_id, deadline=deadline
             )
-            return learned(self.decider.decide(proposal, deadline))
+            result = learned(self.decider.decide(proposal, deadline))
+        return self._told(principal, result)
 
     def reinforce(
         self,
@@ -158,6 +166,7 @@ class Learner:
             },
         )
         result = reinforced(rows.document(reply))
+        metrics.record(Metric.LEARNED, of=result.outcome.value)
         log.event(Event.REINFORCED, lesson=show(Prefix.LESSON, lesson_id), outcome=result.outcome.value, tick=result.tick)
         return result
 
@@ -198,15 +207,17 @@ class Learner:
         )
         return index_of(proposal)
 
-    def settle(self, tribe_id: UUID, *, most: int = 100) -> int:
-        """Settles lessons of a tribe that were kept as pending, for their authors; returns how many.
+    def settle(self, tribe_id: UUID, *, deadline_s: float | None = None, stopped: Callable[[], bool] = lambda: False) -> Settled:
+        """Settles lessons of a tribe that were kept as pending, for their authors, each tried once; tells what came of them.
 
-        Safe beside any other worker: whoever commits first settles a lesson, the other finds that it did.
+        No lesson is begun past the deadline, or once `stopped`; what a judge has no answer to by the deadline stays pending.
+        Safe beside any other worker: whoever commits first settles a lesson, the other finds that it did. Raises Unavailable.
         """
-        pending = cast(
-            list[rows.Document], self.database.value(statement("learn", "pending"), {"tribe_id": tribe_id, "limit": most})
-        )
-        return sum(self._settled(tribe_id, one) for one in pending)
+
+        def one(pending: rows.Document, left_s: float | None) -> bool | None:
+            return self._settled(tribe_id, pending, left_s)
+
+        return settle_all(self.database, tribe_id, one, stragglers=self.stragglers, deadline_s=deadline_s, stopped=stopped)
 
     def tribes_with_pending(self) -> list[UUID]:
         """Returns the tribes that `settle` has work in."""
@@ -300,29 +311,38 @@ class Learner:
             raise NotFound
         return known
 
-    def _settled(self, tribe_id: UUID, pending: rows.Document) -> bool:
-        """Settles one lesson; one that cannot be settled now must not keep the others waiting."""
-        lesson = rows.lesson(pending["lesson"])
-        author = Principal(tribe_id=tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=rows.role(pending["role"]))
-        key = f"{SERVER_KEY}settle:{lesson.lesson_id.hex}:{pending['since']}"  # it may be kept as pending more than once
-        digest = request_digest("settle", {"lesson": lesson.lesson_id.hex})
+    def _settled(self, tribe_id: UUID, pending: rows.Document, deadline_s: float | None) -> bool | None:
+        """Settles one lesson; None when somebody else did. One that cannot be settled now must not keep the others waiting."""
+        lesson_id = UUID(pending["lesson"]["lesson_id"])
+        shown = show(Prefix.LESSON, lesson_id)
         try:
+            lesson, role = rows.lesson(pending["lesson"]), rows.role(pending["role"])
+            author = Principal(tribe_id=tribe_id, agent_id=lesson.agent_id, name=lesson.agent_name, role=role)
             document = self.reconsider(
                 author,
                 lesson,
                 Stored(stands=Status.PENDING),
-                key=key,
-                digest=digest,
-                deadline_s=None,
+                key=f"{SERVER_KEY}settle:{lesson_id.hex}:{pending['since']}",  # it may be kept as pending more than once
+                digest=request_digest("settle", {"lesson": lesson_id.hex}),
+                deadline_s=deadline_s,
                 finding=RELEASED if pending["released"] else None,
             )
-            return not document["replayed"]
-        except TributaryError as error:
+            return None if document["replayed"] else True
+        except (Unavailable, WrongStanding) as error:
             account().decided(None)
-            log.event(
-                Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=show(Prefix.LESSON, lesson.lesson_id)
-            )
-            return False
+            if isinstance(error, Unavailable):
+                raise  # each of the others would wait for the database as long, and in vain
+            return None  # it was retired, erased or settled meanwhile
+        except TributaryError as error:
+            log.event(Event.SETTLE_FAILED, level=log.WARNING, error=error, code=error.code, lesson=shown)
+        except Exception as error:
+            log.event(Event.SETTLE_FAILED, level=log.ERROR, error=error, code="internal", lesson=shown)
+        account().decided(None)
+        return False
+
+    def _told(self, principal: Principal, result: Learned) -> Learned:
+        self.telling.after(principal.tribe_id, pended=result.pended)
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)

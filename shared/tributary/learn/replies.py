@@ -22,6 +22,7 @@ def learned(document: rows.Document) -> Learned:
         tick=reply["tick"],
         replayed=document["replayed"],
         precedent=rows.uuid_or_none(reply["precedent"]),
+        pended=_pended(document),
     )
 
 
@@ -40,6 +41,7 @@ def resolved(document: rows.Document) -> Resolved:
         decision_id=rows.uuid_or_none(reply["decision_id"]),
         tick=reply["tick"],
         replayed=document["replayed"],
+        pended=_pended(document),
     )
 
 
@@ -55,3 +57,8 @@ def reinforced(document: rows.Document) -> Reinforced:
         tick=reply["tick"],
         replayed=document["replayed"],
     )
+
+
+def _pended(document: rows.Document) -> bool:
+    """Tells whether lessons are pending by a commit. A replay keeps only what became of its own: that is told once more."""
+    return bool(document.get("pended", document["reply"]["outcome"] == Outcome.PENDING))

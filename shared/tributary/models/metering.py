@@ -12,7 +12,7 @@ from tributary.core.clock import utc_now
 from tributary.core.errors import ModelFailed, ModelMalformed, ModelRefused, ModelThrottled, ModelTimedOut
 from tributary.core.spending import CallEnd, ModelCall, Purpose, account
 from tributary.models.prices import Prices
-from tributary.telemetry import Event, Span, log, traces
+from tributary.telemetry import Event, Metric, Span, log, metrics, traces
 
 _ENDS = {
     ModelRefused: CallEnd.REFUSED,
@@ -72,6 +72,11 @@ def _charging(purpose: Purpose, model: str, prices: Prices, span: traces.Recordi
             output_tokens=meter.output_tokens,
             cost_usd=None if cost is None else float(cost),
         )
+        metrics.record(Metric.MODEL_CALLS, of=purpose.value)
+        if cost is not None:
+            metrics.record(Metric.MODEL_COST, float(cost), of=purpose.value)
+        if end is not CallEnd.ANSWERED:
+            metrics.record(Metric.MODEL_FAILURES, of=purpose.value)
         account().charge(
             ModelCall(
                 purpose=purpose,

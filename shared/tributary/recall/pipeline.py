@@ -21,7 +21,7 @@ from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.spaces import EXACT_LIMIT, Profiles, TribeProfile, as_text
 from tributary.store import Reading
-from tributary.telemetry import Event, Span, log, traces
+from tributary.telemetry import Event, Metric, Span, log, metrics, traces
 
 LARGEST_POOL = 5000
 WIDER = 10
@@ -208,6 +208,8 @@ def _tell(receipt: Receipt, found: Search, *, database_ms: float) -> None:
     shown, hits, coverage = show(Prefix.RECEIPT, receipt.receipt_id), len(receipt.hits), receipt.coverage.value
     path = None if found.path is None else found.path.value
     log.event(Event.RECALLED, receipt=shown, tick=found.tick, hits=hits, coverage=coverage, path=path, database_ms=database_ms)
+    metrics.record(Metric.COVERAGE, of=coverage)
+    metrics.record(Metric.RECALL_LATENCY, sum(receipt.ms.values()), of=path or "none")
     traces.note(receipt=shown, tick=found.tick, hits=hits, coverage=coverage, path=path)
 
 

@@ -25,7 +25,7 @@ from tributary.core.transcript import Distilled, Transcript
 from tributary.core.verification import Verification
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener
-from tributary.learn import Attempt, Distilling, Learner
+from tributary.learn import Attempt, Distilling, Learner, Settled
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
 from tributary.service.databases import Databases
 from tributary.store import Database, check_level, statement
@@ -191,8 +191,13 @@ class Memory:
         settled = 0
         for tribe_id in self.learner.tribes_with_pending():
             with self.ledger.on(tribe_id):
-                settled += self.learner.settle(tribe_id)
+                settled += self.learner.settle(tribe_id).done
         return settled
+
+    def settle(self, tribe_id: UUID, *, deadline_s: float) -> Settled:
+        """Settles what one tribe has pending, within `deadline_s`; raises Unavailable. For workers, not for callers."""
+        with self.ledger.on(tribe_id):
+            return self.learner.settle(tribe_id, deadline_s=deadline_s)
 
     @charged
     def recall(self, principal: Principal, question: Question) -> Recalled:

@@ -49,7 +49,16 @@ def _arn(value: str) -> str:
     return value
 
 
+def _queue(value: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#@]+/[0-9]{12}/[A-Za-z0-9_-]{1,80}", value):
+        example = "https://sqs.eu-central-1.amazonaws.com/123456789012/pending"
+        rule = f"must begin with http:// or https:// and be the URL of a standard queue of SQS, such as {example}"
+        raise PydanticCustomError("queue_url", rule)
+    return value
+
+
 PostgresUrl = Annotated[str, AfterValidator(_postgres)]
+QueueUrl = Annotated[str, AfterValidator(_queue)]
 Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_split)]
 
 
@@ -122,6 +131,10 @@ class Settings(ModelSettings):
     )
     idempotency_days: Whole = Field(
         default=7, ge=1, le=365, description="Days for which a write's first reply is kept for its idempotency key."
+    )
+    pending_queue_url: QueueUrl | None = Field(
+        default=None,
+        description="SQS queue that is told of tribes with pending lessons, so that a function settles them at once.",
     )
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
     secret_arn: Annotated[str, AfterValidator(_arn)] | None = Field(

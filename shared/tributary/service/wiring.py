@@ -14,15 +14,16 @@ from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Usage
 from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget
 from tributary.core.errors import BadSetting
-from tributary.core.ports import Distiller, Embedder, Judge, Screen
+from tributary.core.ports import Distiller, Embedder, Judge, PendingNotice, Screen
 from tributary.curate import Curator, Desk
 from tributary.garden import Gardener, Keeping
-from tributary.learn import Decider, Distilling, Learner
+from tributary.learn import Decider, Distilling, Learner, Telling
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
 from tributary.service.databases import Databases
 from tributary.service.logins import Logins, logins_of
 from tributary.service.memory import Memory, ModelsUsed
 from tributary.service.models import Models
+from tributary.service.notices import pending_notice
 from tributary.service.settings import Settings
 from tributary.spaces import Choice, Embedders, Profiles
 from tributary.store import Database, Reading, Target
@@ -36,20 +37,22 @@ EMBEDDED_DATABASE = "tributary"
 
 @dataclass(frozen=True, kw_only=True)
 class Adapters:
-    """Models to use instead of those that the settings name; for evals and tests that must steer one."""
+    """Adapters to use instead of those that the settings name; for evals and tests that must steer one."""
 
     embedder: Embedder | None = None
     next_embedder: Embedder | None = None
     judge: Judge | None = None
     screen: Screen | None = None
     distiller: Distiller | None = None
+    notice: PendingNotice | None = None
     now: Now = utc_now
 
 
 def open_memory(settings: Settings, *, adapters: Adapters | None = None, models: Models | None = None) -> Memory:
     """Returns a Memory over the database and models that `settings` name.
 
-    Nothing is connected or loaded until it is used, but for the embedded server, which is joined (or started) at once. Of several
+    Nothing is connected or loaded until it is used, but for the embedded server, which is joined (or started) at once, and the
+    client of the pending queue, which is made in the background: whoever needs it first has no time to wait for that. Of several
     cells it is the own one's alone (`cells.open_cells` has them all); `models` are theirs, to be shared. Raises BadSetting.
     """
     given = adapters or Adapters()
@@ -73,7 +76,14 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
     )
     budget = Budget(calls_per_day=settings.budget_calls_per_day, usd_per_day=settings.budget_usd_per_day)
     ledger = Ledger(database, budget, now=given.now)
-    learner = Learner(database=database, admission=admission, decider=decider, cite=partial(citations, signer), now=given.now)
+    learner = Learner(
+        database=database,
+        admission=admission,
+        decider=decider,
+        cite=partial(citations, signer),
+        telling=Telling(notice=given.notice or pending_notice(settings)),
+        now=given.now,
+    )
     recaller = Recaller(
         database=databases.reading,
         profiles=profiles,

@@ -12,6 +12,7 @@ class Event(StrEnum):
     SERVICE_MODELS = "service.models"
     SERVICE_STOPPED = "service.stopped"
     SECRET_UNREAD = "secret.unread"  # noqa: S105  (the name of an event)
+    FUNCTION_STARTED = "function.started"
     REQUEST_SERVED = "request.served"
     REQUEST_REFUSED = "request.refused"
     REQUEST_FAILED = "request.failed"
@@ -20,6 +21,9 @@ class Event(StrEnum):
     LEARN_REPLAYED = "learn.replayed"
     DISTILLED = "distill.answered"
     SETTLE_FAILED = "settle.failed"
+    NOTICE_FAILED = "notice.failed"
+    QUEUE_UNREADABLE = "queue.unreadable"
+    QUEUE_SETTLED = "queue.settled"
     REINFORCED = "reinforce.committed"
     CURATED = "curate.committed"
     MIGRATION_FAILED = "migration.failed"
@@ -41,4 +45,5 @@ class Event(StrEnum):
     AUDIT_FAILED = "audit.failed"
     DATABASE_RETRIED = "database.retried"
     DATABASE_UNAVAILABLE = "database.unavailable"
+    METRICS_LOST = "metrics.lost"
     TRACES_LOST = "traces.lost"

@@ -55,12 +55,13 @@ def _migrate_all(doors: Doors, output: Output, settings: Settings) -> None:
 
 
 def version(context: typer.Context, as_json: AsJson = False) -> None:
-    """Print the version.
+    """Print the version; with --json which build it is, too.
 
     \b
     Example: tributary version --json
     """
-    from tributary import __version__
+    from tributary.telemetry.build import this_build
 
+    build = this_build()
     _, output = session(context, as_json=as_json)
-    output.result({"version": __version__}, [f"tributary {__version__}"])
+    output.result(build.document(), [f"tributary {build.version}"])

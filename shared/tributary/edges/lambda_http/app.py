@@ -25,14 +25,13 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.errors import Forbidden, UnknownCell
 from tributary.edges.lambda_http.iam_callers import IamCallers
 from tributary.edges.lambda_http.identify import allow, identify
-from tributary.edges.lambda_http.metrics import Meter, no_metrics
 from tributary.edges.lambda_http.port import Context, Event, OpenMemory
 from tributary.edges.lambda_http.principal import bearer_token
 from tributary.edges.lambda_http.problems import Refused, code_of, problem_reply
-from tributary.edges.lambda_http.reply import HttpReply, Measure, headers_of
+from tributary.edges.lambda_http.reply import HttpReply, headers_of
 from tributary.edges.lambda_http.routing import find, methods_of, powertools_rule
 from tributary.telemetry import Event as LogEvent
-from tributary.telemetry import Span, log, traces
+from tributary.telemetry import Metric, Span, log, metrics, traces
 
 MARGIN_S = 1.0
 """Kept back of the time that is left, for writing the reply."""
@@ -49,7 +48,6 @@ class App:
         function: str,
         memory: OpenMemory,
         *,
-        meter: Meter = no_metrics,
         now: Now = utc_now,
         stopping: threading.Event | None = None,
         seconds: Callable[[], float] = time.monotonic,
@@ -57,7 +55,6 @@ class App:
         """`stopping` is set when the server is to end, and ends what callers wait for; `seconds` is how time goes on."""
         self._function = function
         self._memory = memory
-        self._meter = meter
         self._now = now
         self._stopping = stopping or threading.Event()
         self._threads = threading.local()
@@ -112,8 +109,9 @@ class App:
             took_ms = round((time.perf_counter() - began) * 1000, 1)
             outcome = LogEvent.REQUEST_REFUSED if code else LogEvent.REQUEST_SERVED
             log.event(outcome, route=name, status=reply.status, code=code, ms=took_ms, cell=cell)
-            latency = Measure(name="Latency", value=took_ms, unit="Milliseconds", dimensions={"operation": name})
-            self._meter((latency, *reply.measures))
+            metrics.record(Metric.LATENCY, took_ms, of=name)
+            if code:
+                metrics.record(Metric.PROBLEMS, of=code)
             return _response(reply, operation_id, resolver.path)
 
     def _reply(

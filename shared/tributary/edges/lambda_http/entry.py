@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tributary.core.errors import TributaryError
 from tributary.edges.lambda_http.port import Context, Door, Event, Handler
-from tributary.telemetry import log, traces
+from tributary.telemetry import Event as LogEvent
+from tributary.telemetry import Metric, log, metrics, traces
 
 if TYPE_CHECKING:
-    from tributary.edges.lambda_http.app import App
+    from tributary.edges.lambda_http.metrics import Meter
     from tributary.service import Cells, Settings
 
 Made = TypeVar("Made")
@@ -27,32 +29,38 @@ class Counting(Protocol):
     def flush_when_due(self) -> None: ...
 
 
-def handler_for(function: str) -> Handler:
-    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn` or `curate`."""
+def handler_for(function: str, *, settles: bool = False) -> Handler:
+    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn` or `curate`.
+
+    One that `settles` takes the messages of the pending queue as well.
+    """
     # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
     from tributary.edges.lambda_http.app import App
-    from tributary.edges.lambda_http.metrics import meter_for
+    from tributary.edges.lambda_http.metrics import metered
 
     opened: list[Cells] = []
 
-    def open_counting() -> Door:
+    def open_counting() -> Cells:
         opened.append(_open_whole_memory())
         return opened[0]
 
-    def open_app() -> App:
-        _configure_log()
-        _configure_traces()
-        return App(function, once(open_counting), meter=meter_for(function, os.environ))
-
-    app = once(open_app)
+    memory = once(open_counting)
+    app = once(lambda: App(function, memory))
+    start = once(_start(function, traced=True))
 
     def handler(event: Event, context: Context) -> dict[str, Any]:
-        try:
-            reply = app()(event, context)
-            hand_over((book for cells in opened for book in cells.books), context)
-            return reply
-        finally:
-            flush_traces(context)
+        with metered(start()):
+            try:
+                if settles and _is_of_a_queue(event):
+                    from tributary.edges.lambda_http.settling import settled
+
+                    reply = settled(event, memory(), context)
+                else:
+                    reply = app()(event, context)
+                hand_over((book for cells in opened for book in cells.books), context)
+                return reply
+            finally:
+                flush_traces(context)
 
     return handler
 
@@ -72,41 +80,47 @@ def flush_traces(context: Context) -> None:
 def authorizer_handler() -> Handler:
     """Returns the handler of the authorizer."""
     from tributary.edges.lambda_http.authorizer import authorize
+    from tributary.edges.lambda_http.metrics import metered
 
     memory = once(_open_memory)
-    configure = once(_configure_log)
+    start = once(_start("authorizer"))
 
     def handler(event: Event, _context: Context) -> dict[str, Any]:
-        configure()
-        return authorize(event, memory)
+        with metered(start()):
+            return authorize(event, memory)
 
     return handler
 
 
 def migrate_handler() -> Handler:
     """Returns the handler that brings the schema up to this code's. What it raises fails the deployment, as it must."""
+    from tributary.edges.lambda_http.metrics import metered
+
+    start = once(_start("migrate"))
 
     def handler(_event: Event, _context: Context) -> dict[str, Any]:
         from tributary.edges.lambda_http.migrating import migrated
         from tributary.service import load_settings
 
-        _configure_log()
-        return migrated(load_settings())
+        with metered(start()):
+            return migrated(load_settings())
 
     return handler
 
 
 def operator_handler() -> Handler:
     """Returns the handler of what operators do; IAM says who may invoke it. It answers errors, and raises none."""
-    configure = once(_configure_log)
+    from tributary.edges.lambda_http.metrics import metered
+
+    start = once(_start("operator"))
 
     def handler(event: Event, context: Context) -> dict[str, Any]:
         from tributary.edges.lambda_http.operating import operated
         from tributary.service import load_settings, open_operator
 
-        configure()
-        # Opened anew each time: what is asked seldom would find its connection gone.
-        return operated(event, context, lambda cell: open_operator(load_settings().in_cell(cell)))
+        with metered(start()):
+            # Opened anew each time: what is asked seldom would find its connection gone.
+            return operated(event, context, lambda cell: open_operator(load_settings().in_cell(cell)))
 
     return handler
 
@@ -114,17 +128,17 @@ def operator_handler() -> Handler:
 def gardener_handler() -> Handler:
     """Returns the handler that tends every tribe, for as long as the function may run; it answers with the report."""
     from tributary.edges.lambda_http.gardening import tended
-    from tributary.edges.lambda_http.metrics import meter_for
+    from tributary.edges.lambda_http.metrics import metered
 
     memory = once(_open_whole_memory)
-    configure = once(_configure_log)
+    start = once(_start("gardener"))
 
     def handler(_event: Event, context: Context) -> dict[str, Any]:
-        configure()
-        try:
-            return tended(memory().gardener, context, meter=meter_for("gardener", os.environ))
-        finally:
-            flush_traces(context)
+        with metered(start()):
+            try:
+                return tended(memory().gardener, context)
+            finally:
+                flush_traces(context)
 
     return handler
 
@@ -144,6 +158,39 @@ def once(make: Callable[[], Made]) -> Callable[[], Made]:
             return made[0]
 
     return get
+
+
+def _start(function: str, *, traced: bool = False) -> Callable[[], Meter]:
+    """Returns what a function's first invocation begins with: its log, a line that says which build this is, and its meter."""
+    # CPU time, so that a process that Lambda keeps ready before anybody asks does not look slow
+    init_ms = round(time.process_time() * 1000, 1)
+
+    def start() -> Meter:
+        from tributary.edges.lambda_http.metrics import meter_for
+        from tributary.telemetry.build import this_build
+
+        _configure_log()
+        if traced:
+            _configure_traces()
+        build = this_build()
+        log.event(
+            LogEvent.FUNCTION_STARTED,
+            function=function,
+            version=build.version,
+            build=build.build,
+            python=build.python,
+            init_ms=init_ms,
+        )
+        meter = meter_for(function, os.environ)
+        meter([metrics.Measure(Metric.COLD_STARTS, 1)])
+        return meter
+
+    return start
+
+
+def _is_of_a_queue(event: Event) -> bool:
+    records = event.get("Records")
+    return isinstance(records, list) and bool(records) and all(one.get("eventSource") == "aws:sqs" for one in records)
 
 
 def _open_memory() -> Door:

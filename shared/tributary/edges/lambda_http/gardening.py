@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tributary.edges.lambda_http.metrics import Meter
 from tributary.edges.lambda_http.port import Context
-from tributary.edges.lambda_http.reply import Measure
+from tributary.telemetry import Metric, metrics
 
 if TYPE_CHECKING:
     from tributary.core.garden import GardenReport
@@ -18,20 +16,29 @@ MARGIN_S = 5.0
 """Kept back of the function's time: what was begun is finished in it, and the report sent."""
 
 
-def tended(gardener: Gardener | CellsGardener, context: Context, *, meter: Meter) -> dict[str, Any]:
-    """Tends every tribe and returns the report as JSON."""
+def tended(gardener: Gardener | CellsGardener, context: Context) -> dict[str, Any]:
+    """Tends every tribe and returns the report as JSON; records what it came to."""
     budget_s = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     report = gardener.run_all(budget_s=budget_s)
-    meter(tuple(_measures(report)))
+    _record(report)
     return report.document()
 
 
-def _measures(report: GardenReport) -> Iterator[Measure]:
-    yield Measure(name="GardenLatency", value=report.ms, unit="Milliseconds")
+def _record(report: GardenReport) -> None:
+    metrics.record(Metric.GARDEN_LATENCY, report.ms)
+    metrics.record(Metric.GARDEN_WAITING, report.waiting)
     for rule in report.total:
         failed = sum(tribe.rule(rule.rule).failed is not None for tribe in report.tribes)
-        dimensions = {"rule": rule.rule.value}
-        yield Measure(name="GardenDone", value=rule.done, dimensions=dimensions)
-        yield Measure(name="GardenLeft", value=rule.left, dimensions=dimensions)
-        yield Measure(name="GardenRefused", value=sum(rule.refused.values()), dimensions=dimensions)
-        yield Measure(name="GardenFailed", value=failed, dimensions=dimensions)
+        name = rule.rule.value
+        metrics.record(Metric.GARDEN_DONE, rule.done, of=name)
+        metrics.record(Metric.GARDEN_LEFT, rule.left, of=name)
+        metrics.record(Metric.GARDEN_REFUSED, sum(rule.refused.values()), of=name)
+        metrics.record(Metric.GARDEN_FAILED, failed, of=name)
+    # what ended before its first rule
+    metrics.record(Metric.GARDEN_FAILED, sum(tribe.failed is not None and not tribe.rules for tribe in report.tribes), of="none")
+    stands = report.backlog
+    metrics.record(Metric.LESSONS_PENDING, stands.pending)
+    metrics.record(Metric.LESSONS_QUARANTINED, stands.quarantined)
+    metrics.record(Metric.DISPUTES_OPEN, stands.disputes)
+    metrics.record(Metric.OLDEST_DISPUTE, stands.oldest_dispute_s)
+    metrics.record(Metric.CHALLENGES_OPEN, stands.challenges)

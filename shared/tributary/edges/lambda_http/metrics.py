@@ -1,12 +1,27 @@
-"""Metrics in CloudWatch's embedded format, written to stdout, from where Lambda takes them."""
+"""Metrics in CloudWatch's embedded format, written to stdout, from where Lambda takes them.
+
+A line may describe several metrics, each with dimensions of its own, as long as a dimension has one value in it. So a request's
+figures are mostly one line; only those that differ in the value of one dimension, as the outcomes of a batch, need further ones.
+What a line may hold at most is fixed: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import logging
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from tributary.edges.lambda_http.reply import Measure
+from tributary.telemetry import Event, log, metrics
+from tributary.telemetry.metrics import COUNT, Measure, Metric
 
 NAMESPACE = "Tributary"
+MOST_VALUES = 100
+"""Of one metric in one line."""
 
 Meter = Callable[[Sequence[Measure]], None]
 
@@ -21,19 +36,82 @@ def meter_for(service: str, environment: Mapping[str, str]) -> Meter:
 
 
 def embedded_metrics(service: str) -> Meter:
-    """Returns a meter that prints one line of embedded metric format a measure, with `service` as a dimension of each."""
-    from aws_lambda_powertools.metrics import MetricUnit, single_metric
+    """Returns a meter that prints embedded metric format, with `service` as a dimension of each metric. It raises nothing."""
 
     def meter(measures: Sequence[Measure]) -> None:
-        for measure in measures:
-            with single_metric(
-                name=measure.name,
-                unit=MetricUnit(measure.unit),
-                value=measure.value,
-                namespace=NAMESPACE,
-                default_dimensions={"service": service},
-            ) as metric:
-                for name, value in measure.dimensions.items():
-                    metric.add_dimension(name=name, value=value)
+        try:
+            at_ms = int(time.time() * 1000)
+            text = "".join(f"{json.dumps(line.document(service, at_ms))}\n" for line in _lines(measures))
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except Exception as error:
+            log.event(Event.METRICS_LOST, level=logging.ERROR, error=error)
 
     return meter
+
+
+@contextmanager
+def metered(meter: Meter) -> Iterator[None]:
+    """Hands what the block records to `meter` at its end, whatever that is. For no metrics, nothing is collected."""
+    if meter is no_metrics:
+        yield
+        return
+    with metrics.tallied() as tally:
+        try:
+            yield
+        finally:
+            meter(tally.measures)
+
+
+@dataclass
+class _Line:
+    """One line while it is filled: the values by metric, and the one value of each dimension."""
+
+    values: dict[Metric, list[float]] = field(default_factory=dict)
+    dimensions: dict[str, str] = field(default_factory=dict)
+
+    def takes(self, metric: Metric, of: str | None) -> bool:
+        room = len(self.values.get(metric, ())) < MOST_VALUES
+        return room and (metric.dimension is None or self.dimensions.get(metric.dimension, of) == of)
+
+    def add(self, metric: Metric, of: str | None, value: float) -> None:
+        if metric.dimension is not None:
+            self.dimensions[metric.dimension] = str(of)
+        known = self.values.setdefault(metric, [])
+        if metric.unit == COUNT and known:
+            known[0] += value
+        else:
+            known.append(value)
+
+    def document(self, service: str, at_ms: int) -> dict[str, object]:
+        alike: dict[str | None, list[Metric]] = {}
+        for metric in self.values:
+            alike.setdefault(metric.dimension, []).append(metric)
+        described = [
+            {
+                "Namespace": NAMESPACE,
+                "Dimensions": [["service"] if dimension is None else ["service", dimension]],
+                "Metrics": [{"Name": one.value, "Unit": one.unit} for one in of_it],
+            }
+            for dimension, of_it in alike.items()
+        ]
+        figures = {metric.value: values[0] if len(values) == 1 else values for metric, values in self.values.items()}
+        return {
+            "_aws": {"Timestamp": at_ms, "CloudWatchMetrics": described},
+            "service": service,
+            **self.dimensions,
+            **figures,
+        }
+
+
+def _lines(measures: Sequence[Measure]) -> list[_Line]:
+    lines: list[_Line] = []
+    for one in measures:
+        if not math.isfinite(one.value):
+            continue  # nothing that CloudWatch takes, and nothing that JSON has
+        line = next((line for line in lines if line.takes(one.metric, one.of)), None)
+        if line is None:
+            line = _Line()
+            lines.append(line)
+        line.add(one.metric, one.of, one.value)
+    return lines

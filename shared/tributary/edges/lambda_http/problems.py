@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tributary.contract.models import FieldProblem, Problem
 from tributary.contract.problems import PROBLEMS, ProblemKind
 from tributary.core.errors import InvalidRequest, RateLimited, TributaryError
-from tributary.edges.lambda_http.reply import HttpReply, Measure
+from tributary.edges.lambda_http.reply import HttpReply
 
 CONTENT_TYPE = "application/problem+json"
 TYPE_PREFIX = "/docs#problem-"
@@ -77,7 +77,6 @@ def problem_reply(error: Exception, *, operation: str | None) -> HttpReply:
         body=problem_of(error, operation=operation).model_dump_json(),
         content_type=CONTENT_TYPE,
         headers=headers,
-        measures=(Measure(name="Problems", dimensions={"code": kind.code}),),
     )
 
 

@@ -9,29 +9,18 @@ from pydantic import BaseModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
-    """One figure about a request; `unit` is CloudWatch's name for it."""
-
-    name: str
-    value: float = 1
-    unit: str = "Count"
-    dimensions: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class HttpReply:
-    """`measures` never leave the server; they say what a metric would count."""
+    """A status, a body and the headers that are its own."""
 
     status: int
     body: str
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
-    measures: tuple[Measure, ...] = ()
 
 
-def of_model(model: BaseModel, *, status: int = 200, measures: tuple[Measure, ...] = ()) -> HttpReply:
+def of_model(model: BaseModel, *, status: int = 200) -> HttpReply:
     """Returns the reply that carries `model` as JSON."""
-    return HttpReply(status=status, body=model.model_dump_json(), measures=measures)
+    return HttpReply(status=status, body=model.model_dump_json())
 
 
 def headers_of(reply: HttpReply, *, operation_id: str, path: str) -> dict[str, str]:

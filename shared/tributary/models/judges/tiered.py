@@ -11,7 +11,7 @@ from tributary.core.decision import NoAnswer, Verdict, VerdictKind
 from tributary.core.errors import BadSetting, ModelFailed, ModelTimedOut
 from tributary.core.ports import Judge, JudgedText
 from tributary.core.spending import account
-from tributary.telemetry import Event, log
+from tributary.telemetry import Event, Metric, log, metrics
 
 BELOW = 0.75
 CHEAP_SHARE = 0.5
@@ -65,6 +65,7 @@ class TieredJudge:
         """Returns the strong judge's word on as many pairs as the budget was granted for; the others wait for a budget."""
         settled: dict[UUID, Verdict] = {}
         if asked := doubtful[:granted]:
+            metrics.record(Metric.ESCALATIONS, len(asked))
             second = self._second(new, asked, None if until is None else until - self._clock(), failing=_failing(first.values()))
             settled |= {key: replace(verdict, first=first[key]) for key, verdict in second.items()}
         # what the cheap one was away for is its own still, and asked about again however the budget stands

@@ -13,8 +13,8 @@ SELECT tributary.learn_commit_v1(%(plan)s)
 SELECT tributary.tribes_with_pending_v1()
 
 -- name: pending
--- Lessons of a tribe to settle, oldest first.
-SELECT tributary.pending_lessons_v1(%(tribe_id)s, %(limit)s)
+-- A page of a tribe's lessons to settle, oldest first.
+SELECT tributary.pending_lessons_v1(%(tribe_id)s, %(after)s, %(limit)s)
 
 -- name: reinforce
 -- A confirmation's one commit, under the gate.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from http import HTTPStatus
@@ -12,13 +11,13 @@ from tributary.contract import distilling, models
 from tributary.core.decision import Learned, Outcome
 from tributary.core.errors import TributaryError
 from tributary.core.lesson import Draft, Status
-from tributary.core.receipt import Receipt, SearchPath
 from tributary.edges.lambda_http import translate
 from tributary.edges.lambda_http.body import read_item
 from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
 from tributary.edges.lambda_http.problems import Refused, invalid_field, problem_of
 from tributary.edges.lambda_http.query import as_of
-from tributary.edges.lambda_http.reply import HttpReply, Measure, of_model
+from tributary.edges.lambda_http.reply import HttpReply, of_model
+from tributary.telemetry import Metric, metrics
 
 
 def _learn(ask: Ask) -> HttpReply:
@@ -40,12 +39,9 @@ def _learn_batch(ask: Ask) -> HttpReply:
         attempts = iter(ask.memory.learn_all(principal, drafts, idempotency_key=key, deadline_s=deadline_s, wait=request.wait))
     items = [_item(one if isinstance(one, Refused) else next(attempts), ask.now()) for one in read]
     pending = any(one.status == HTTPStatus.ACCEPTED for one in items)
-    outcomes = Counter(one.result.outcome if one.result else "failed" for one in items)
-    return of_model(
-        models.BatchReply(items=items),
-        status=HTTPStatus.ACCEPTED if pending else HTTPStatus.OK,
-        measures=tuple(Measure(name="Learned", value=n, dimensions={"outcome": outcome}) for outcome, n in outcomes.items()),
-    )
+    if failed := sum(one.result is None for one in items):
+        metrics.record(Metric.LEARNED, failed, of="failed")
+    return of_model(models.BatchReply(items=items), status=HTTPStatus.ACCEPTED if pending else HTTPStatus.OK)
 
 
 def _read_lesson(item: object) -> Draft | Refused:
@@ -76,8 +72,7 @@ def _contest(ask: Ask) -> HttpReply:
 def learned_reply(ask: Ask, learned: Learned) -> HttpReply:
     """Returns what became of a lesson: 202 while it is pending."""
     status = HTTPStatus.ACCEPTED if learned.outcome is Outcome.PENDING else HTTPStatus.OK
-    measures = (Measure(name="Learned", dimensions={"outcome": learned.outcome.value}),)
-    return of_model(translate.learned(learned, now=ask.now()), status=status, measures=measures)
+    return of_model(translate.learned(learned, now=ask.now()), status=status)
 
 
 def _reinforce(ask: Ask) -> HttpReply:
@@ -85,8 +80,7 @@ def _reinforce(ask: Ask) -> HttpReply:
     request = ask.body(models.ReinforceRequest)
     principal, lesson_id = ask.principal, ask.id()
     reinforced = ask.memory.reinforce(principal, lesson_id, idempotency_key=key, receipt=request.receipt)
-    measures = (Measure(name="Learned", dimensions={"outcome": reinforced.outcome.value}),)
-    return of_model(translate.reinforced(reinforced, now=ask.now()), measures=measures)
+    return of_model(translate.reinforced(reinforced, now=ask.now()))
 
 
 def _distill(ask: Ask) -> HttpReply:
@@ -101,8 +95,7 @@ def _recall(ask: Ask) -> HttpReply:
     ask.query()
     question = translate.question(ask.body(models.RecallRequest))
     principal = ask.principal
-    recalled = ask.memory.recall(principal, question)
-    return of_model(translate.recalled(recalled), measures=_search_measures(recalled.receipt))
+    return of_model(translate.recalled(ask.memory.recall(principal, question)))
 
 
 def _verify(ask: Ask) -> HttpReply:
@@ -150,17 +143,6 @@ def _docs(ask: Ask) -> HttpReply:
     headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY, "Referrer-Policy": "no-referrer"}
     return HttpReply(status=HTTPStatus.OK, body=page(), content_type="text/html; charset=utf-8", headers=headers)
 
-
-def _search_measures(receipt: Receipt) -> tuple[Measure, ...]:
-    vectors = next((path.value for path in receipt.paths if path in _VECTOR_PATHS), "none")
-    took_ms = sum(receipt.ms.values())
-    return (
-        Measure(name="Coverage", dimensions={"coverage": receipt.coverage.value}),
-        Measure(name="RecallLatency", value=took_ms, unit="Milliseconds", dimensions={"path": vectors}),
-    )
-
-
-_VECTOR_PATHS = (SearchPath.VECTOR_EXACT, SearchPath.VECTOR_HNSW)
 
 MEMORY: Mapping[str, Operation] = {
     "learn": _learn,

@@ -186,19 +186,19 @@ BEGIN
 END
 $$;
 
--- Pending lessons of a tribe, oldest first, each with its author as the one to settle it for: [{lesson, role, since, released}]. `role`
--- is the one that the author had when it came in, `since` the tick at which it was kept; `released` tells that a curator let it in
+-- A page of a tribe's pending lessons, oldest first and after p_after, each with its author as the one to settle it for:
+-- [{lesson, role, since, released}]. `role` is the one that the author had when it came in, `since` the tick at which it was kept; `released` tells that a curator let it in
 -- although the screen had held it back.
-CREATE FUNCTION tributary.pending_lessons_v1(p_tribe uuid, p_limit integer) RETURNS json
+CREATE FUNCTION tributary.pending_lessons_v1(p_tribe uuid, p_after uuid, p_limit integer) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT coalesce(json_agg(json_build_object(
         'since', (SELECT max(e.tick) FROM lesson_event e
                   WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'pended'),
         'released', EXISTS (SELECT FROM lesson_event e
                             WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'quarantined'),
-        'lesson', row_to_json(n), 'role', l.admitted_as) ORDER BY n.learned_tick), '[]')
+        'lesson', row_to_json(n), 'role', l.admitted_as) ORDER BY n.lesson_id), '[]')
     FROM lesson_rows_v1(p_tribe, ARRAY(
-             SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending'
+             SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending' AND l.lesson_id > p_after
              ORDER BY l.lesson_id LIMIT p_limit), latest_v1()) n
     JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = n.lesson_id
 $$;
@@ -248,7 +248,7 @@ $$;
 --   actor_id, needs     who asks, and the role that this needs; absent when a worker settles
 --   stands              the status that the stored lesson must still have; absent when it is new
 --   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
--- Returns {committed: true, reply, lesson} or, having written nothing and spent no tick, {committed: false, changed, fresh}: then
+-- Returns {committed: true, reply, lesson, pended} or, having written nothing and spent no tick, {committed: false, changed, fresh}: then
 -- everything is to be read again. Either also says for how many ms the gate was waited for; that is of this call alone, and not kept.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER

@@ -50,9 +50,9 @@ $$;
 
 -- Lets go of contenders that nothing believed speaks against any more, since an agent ended what did: they are pending, and will be judged
 -- anew as their authors'. Not those that a curator rejected before; and what time ends lets go of nothing, so that it makes no difference
--- when the gardener stamps it.
+-- when the gardener stamps it. Tells whether there were any.
 CREATE FUNCTION tributary.free_contenders_v1(
-    p_tribe uuid, p_actor uuid, p_decision uuid, p_ended uuid[], p_tick bigint, p_at timestamptz) RETURNS void
+    p_tribe uuid, p_actor uuid, p_decision uuid, p_ended uuid[], p_tick bigint, p_at timestamptz) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = tributary, pg_temp AS $$
 DECLARE
     freed uuid[] := ARRAY(
@@ -70,6 +70,7 @@ BEGIN
     UPDATE lesson SET status = 'pending' WHERE tribe_id = p_tribe AND lesson_id = ANY (freed) AND status = 'disputed';
     PERFORM record_v1(p_tribe, p_tick, p_at, p_actor, p_decision, 'pended', 'pending', freed, '{"cause": "unopposed"}');
     PERFORM settle_disputes_v1(p_tribe, freed, p_tick, p_at);
+    RETURN cardinality(freed) > 0;
 END
 $$;
 
@@ -296,6 +297,7 @@ DECLARE
     joined uuid[] := '{}';
     confirms boolean;
     standing text; -- of the new lesson
+    freed boolean := false; -- whether contenders were let go of
     tick bigint := p_clock;
     at timestamptz := p_clock_at;
     dispute uuid;
@@ -446,7 +448,7 @@ BEGIN
         PERFORM settle_disputes_v1(tribe, lapse || retire || supersede || settle || new_id, tick, at);
     END IF;
     IF cardinality(retire || supersede) > 0 THEN
-        PERFORM free_contenders_v1(tribe, actor, decision, retire || supersede, tick, at);
+        freed := free_contenders_v1(tribe, actor, decision, retire || supersede, tick, at);
     END IF;
     IF known IS NOT NULL AND outcome = 'disputed' THEN
         -- its open dispute; or, when the very agent says again what a curator rejected, the dispute in which that was done
@@ -481,7 +483,7 @@ BEGIN
     INSERT INTO idempotency (tribe_id, agent_id, key, request_digest, reply, at)
     VALUES (tribe, actor, p ->> 'key', decode(p ->> 'request_digest', 'hex'), reply, clock_timestamp());
     RETURN jsonb_build_object(
-        'committed', true, 'replayed', false, 'reply', reply,
+        'committed', true, 'replayed', false, 'reply', reply, 'pended', freed OR standing IS NOT DISTINCT FROM 'pending',
         'lesson', lesson_document_v1(tribe, coalesce(known, new_id)));
 END
 $$;

@@ -57,6 +57,7 @@ DECLARE
     l lesson;
     at timestamptz;
     tick bigint;
+    freed boolean;
     decision uuid;
 BEGIN
     IF entered.replay IS NOT NULL THEN
@@ -90,12 +91,13 @@ BEGIN
     PERFORM record_v1(p_tribe, tick, at, p_actor, NULL, 'retired', 'retired', ARRAY[p_lesson],
                       jsonb_build_object('cause', p_cause));
     PERFORM settle_disputes_v1(p_tribe, ARRAY[p_lesson], tick, at);
-    PERFORM free_contenders_v1(p_tribe, p_actor, NULL, ARRAY[p_lesson], tick, at);
+    freed := free_contenders_v1(p_tribe, p_actor, NULL, ARRAY[p_lesson], tick, at);
     PERFORM note_v1(p_tribe, p_actor, 'retired', shown_v1('les', p_lesson) || ' as ' || p_cause);
     decision := (SELECT d.decision_id FROM decision d WHERE d.tribe_id = p_tribe AND d.lesson_id = p_lesson
                  ORDER BY d.tick, d.decision_id LIMIT 1);
     PERFORM queue_reviews_v1(jsonb_build_object('tribe_id', p_tribe, 'actor_id', p_actor, 'reviews', p_reviews), decision, tick);
-    RETURN reply_v1(p_tribe, p_actor, p_key, p_digest, jsonb_build_object('lesson_id', p_lesson, 'cause', p_cause, 'tick', tick));
+    RETURN reply_v1(p_tribe, p_actor, p_key, p_digest, jsonb_build_object('lesson_id', p_lesson, 'cause', p_cause, 'tick', tick))
+        || jsonb_build_object('pended', freed);
 END
 $$;
 
@@ -110,6 +112,7 @@ DECLARE
     gone uuid[];
     at timestamptz;
     tick bigint;
+    freed boolean;
 BEGIN
     IF entered.replay IS NOT NULL THEN
         RETURN entered.replay;
@@ -145,9 +148,10 @@ BEGIN
         r.inputs ->> 'text', r.inputs #>> '{old,text}', r.inputs #>> '{new,text}'));
     PERFORM record_v1(p_tribe, tick, at, p_actor, NULL, 'erased', 'erased', gone, '{}');
     PERFORM settle_disputes_v1(p_tribe, gone, tick, at);
-    PERFORM free_contenders_v1(p_tribe, p_actor, NULL, gone, tick, at);
+    freed := free_contenders_v1(p_tribe, p_actor, NULL, gone, tick, at);
     PERFORM note_v1(p_tribe, p_actor, 'erased', (SELECT string_agg(shown_v1('les', g.id), ' ') FROM unnest(gone) AS g(id)));
-    RETURN reply_v1(p_tribe, p_actor, p_key, p_digest, jsonb_build_object('lesson_id', p_lesson, 'erased', gone, 'tick', tick));
+    RETURN reply_v1(p_tribe, p_actor, p_key, p_digest, jsonb_build_object('lesson_id', p_lesson, 'erased', gone, 'tick', tick))
+        || jsonb_build_object('pended', freed);
 END
 $$;
 
@@ -168,6 +172,7 @@ DECLARE
     loses uuid[] := '{}';
     stays uuid[];
     tick bigint;
+    freed boolean;
     at timestamptz;
     details jsonb := jsonb_build_object('dispute', resolved, 'ending', ending);
 BEGIN
@@ -201,14 +206,15 @@ BEGIN
     PERFORM record_v1(tribe, tick, at, actor, NULL, 'cleared', 'active', stays, details);
     PERFORM close_dispute_v1(p, tick, at);
     PERFORM settle_disputes_v1(tribe, loses, tick, at);
-    PERFORM free_contenders_v1(tribe, actor, NULL, loses, tick, at);
+    freed := free_contenders_v1(tribe, actor, NULL, loses, tick, at);
     PERFORM note_v1(tribe, actor, ending, shown_v1('dis', resolved));
     PERFORM queue_reviews_v1(p, d.decision_id, tick);
     RETURN reply_v1(tribe, actor, p ->> 'key', digest, jsonb_build_object(
         'lesson_id', d.lesson_id, 'resolved', resolved, 'ending', ending, 'outcome', NULL, 'replaced', '[]'::jsonb, 'retired', loses,
         'dispute_id', NULL, 'challenges', '[]'::jsonb, 'decision_id', NULL, 'tick', tick,
         'reason', CASE WHEN ending = 'both_stand' THEN 'the two lessons do not contradict each other'
-                       WHEN ending = 'rejected' THEN 'a curator rejected what was said' ELSE 'a curator found it right' END));
+                       WHEN ending = 'rejected' THEN 'a curator rejected what was said' ELSE 'a curator found it right' END))
+        || jsonb_build_object('pended', freed);
 END
 $$;
 

@@ -23,7 +23,8 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
     SELECT json_build_object(
         'at', statement_timestamp(), 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
         'oldest_code', (SELECT oldest_code FROM schema_requirement),
-        'active', coalesce(n.active, 0), 'pending', coalesce(n.pending, 0),
+        'active', coalesce(n.active, 0), 'pending', coalesce(n.pending, 0), 'quarantined', coalesce(n.quarantined, 0),
+        'disputes', o.disputes, 'challenges', o.challenges, 'oldest_dispute_s', o.oldest_dispute_s,
         'unscreened', (
             SELECT count(*) FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
             WHERE d.tribe_id = p_tribe AND d.unjudged AND l.status = 'quarantined'
@@ -58,8 +59,14 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
     LEFT JOIN tribe_space s ON s.tribe_id = t.tribe_id AND s.state = 'serving'
     CROSS JOIN LATERAL (
         SELECT max(c.lessons) FILTER (WHERE c.status = 'active') AS active,
-               max(c.lessons) FILTER (WHERE c.status = 'pending') AS pending
+               max(c.lessons) FILTER (WHERE c.status = 'pending') AS pending,
+               max(c.lessons) FILTER (WHERE c.status = 'quarantined') AS quarantined
         FROM tribe_count c WHERE c.tribe_id = p_tribe) n
+    CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE d.kind = 'conflict') AS disputes, count(*) FILTER (WHERE d.kind = 'unsure') AS challenges,
+               coalesce(greatest(0, extract(epoch FROM statement_timestamp()
+                   - min(d.opened_at) FILTER (WHERE d.kind = 'conflict'))), 0)::float8 AS oldest_dispute_s
+        FROM dispute d WHERE d.tribe_id = p_tribe AND d.state = 'open') o
     WHERE t.tribe_id = p_tribe
 $$;
 

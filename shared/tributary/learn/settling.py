@@ -1,0 +1,102 @@
+"""Settling a tribe's pending lessons: page by page, each once, so that none that cannot be settled now keeps another waiting."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+from tributary.store import Database, rows, statement
+
+PAGE = 16
+LEAST_S = 1.0
+"""With less time than this left, no further lesson is begun."""
+MOST_REMEMBERED = 10_000
+_FIRST = UUID(int=0)
+
+Pended = tuple[UUID, int]
+"""A lesson, and the tick at which it was kept as pending: it may be more than once."""
+One = Callable[[rows.Document, float | None], bool | None]
+"""Settles a lesson within so many seconds: True, or False when that failed; None when somebody else had done it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """What came of a tribe's pending lessons. `failed` could not be settled now; `cut_short` tells that the time was over."""
+
+    done: int
+    failed: int
+    cut_short: bool
+
+    @property
+    def none_left(self) -> bool:
+        return not self.failed and not self.cut_short
+
+
+class Stragglers:
+    """Lessons that this process could not settle. They go last, so that a slow failure takes no other's time. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._known: dict[Pended, None] = {}
+        self._lock = threading.Lock()
+
+    def __contains__(self, pended: Pended) -> bool:
+        return pended in self._known
+
+    def note(self, pended: Pended, *, failed: bool) -> None:
+        with self._lock:
+            self._known.pop(pended, None)
+            if failed:
+                self._known[pended] = None
+            if len(self._known) > MOST_REMEMBERED:
+                del self._known[next(iter(self._known))]
+
+
+def settle_all(
+    database: Database,
+    tribe_id: UUID,
+    settle: One,
+    *,
+    stragglers: Stragglers,
+    deadline_s: float | None,
+    stopped: Callable[[], bool],
+) -> Settled:
+    """Tries each pending lesson of a tribe once, oldest first, and those last that failed before in this process.
+
+    Goes through them again for as long as a round settled something, since what is settled may let go of others.
+    """
+    until = math.inf if deadline_s is None else time.monotonic() + deadline_s
+    tried: set[Pended] = set()
+    done = failed = 0
+    while True:
+        before = done
+        for last in (False, True):
+            for pended, one in _pending(database, tribe_id):
+                if pended in tried or (pended in stragglers) is not last:
+                    continue
+                left_s = until - time.monotonic()
+                if left_s < LEAST_S or stopped():
+                    return Settled(done=done, failed=failed, cut_short=True)
+                tried.add(pended)
+                came_to = settle(one, None if math.isinf(left_s) else left_s)
+                done += came_to is True
+                failed += came_to is False
+                stragglers.note(pended, failed=came_to is False)
+        if done == before:
+            return Settled(done=done, failed=failed, cut_short=False)
+
+
+def _pending(database: Database, tribe_id: UUID) -> Iterator[tuple[Pended, rows.Document]]:
+    after = _FIRST
+    while True:
+        parameters = {"tribe_id": tribe_id, "after": after, "limit": PAGE}
+        page = cast(list[rows.Document], database.value(statement("learn", "pending"), parameters))
+        for one in page:
+            after = UUID(one["lesson"]["lesson_id"])
+            yield (after, one["since"]), one
+        if len(page) < PAGE:
+            return
