@@ -1,4 +1,4 @@
-"""A network of the test's: a relay to a server on this computer that can be cut, for those on the way too, and mended."""
+"""The test's network: free ports, and a relay to a local server that can be cut, for those on the way too, and mended."""
 
 from __future__ import annotations
 
@@ -63,6 +63,13 @@ class Network:
             with self._lock:
                 self._open += [client, server]
             threading.Thread(target=_pass_on, args=(client, server), daemon=True).start()
+
+
+def free_port() -> int:
+    """Returns a port of loopback on which nothing listens yet."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _pass_on(client: socket.socket, server: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""`python -m layers.memory [--machine arm64|x86_64] [--local] [--out FOLDER]`: builds the layer, and says how large it came out.
+"""`python -m layers.memory [--machine arm64|x86_64] [--local] [--out FOLDER]`: builds the layer and says its size.
 
 The folder is build/layer, or by the second layer build/layer-local, with `-x86_64` behind it for that machine.
 """

@@ -30,7 +30,7 @@ def build(target: Target, out: Path) -> None:
     with _replacing(out) as folder:
         python = folder / "python"
         _install(LOCK, target, python)
-        _lay(LIBRARY, _library_files(), python / "tributary")
+        _lay(LIBRARY, (file for file in _library_files() if file != LIBRARY / TOKENIZER), python / "tributary")
         compiled = _compile(python, target)
         document = {**identity(target), "compiled": compiled}
         (python / "tributary" / "build.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
@@ -97,8 +97,8 @@ def _replacing(out: Path) -> Iterator[Path]:
 def _install(lock: Path, target: Target, into: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="layer") as name:
         everything = Path(name)
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--no-deps"]
-        command += ["--require-hashes", *target.for_pip(), f"--target={everything}", f"--requirement={lock}"]
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+        command += ["--no-deps", "--require-hashes", *target.for_pip(), f"--target={everything}", f"--requirement={lock}"]
         subprocess.run(command, check=True)
         _lay(everything, (path for path in everything.rglob("*") if path.is_file()), into)
 

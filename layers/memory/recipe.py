@@ -95,9 +95,8 @@ _LEFT_OUT = (
     # of these only what OTLP sends of protobuf's types; certifi has the certificates of AWS's services
     *(f"google/{name}/*" for name in ("api", "cloud", "gapic", "logging", "longrunning", "type")),
     "botocore/cacert.pem",
-    # the library's command line and what only laptops have
+    # the library's command line
     "tributary/edges/cli/*",
-    "tributary/models/embedders/all_minilm_l6_v2/*",
     # the local layer: tools, what compiles against numpy, and the runtime once more for other languages than Python
     "onnxruntime/capi/libonnxruntime.so*",
     "onnxruntime/tools/*",

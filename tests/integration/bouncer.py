@@ -1,4 +1,4 @@
-"""PgBouncer in transaction pooling mode, the stand-in for RDS Proxy."""
+"""PgBouncer: in transaction pooling mode the stand-in for RDS Proxy, in session mode a way over TCP to a server on a socket."""
 
 from __future__ import annotations
 
@@ -14,15 +14,27 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+
+from tests.network import free_port
 
 
 def program() -> str | None:
     return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 
 
+def make_login(database_url: str, user: str) -> None:
+    """Makes a login that may do what running code does, if there is none yet."""
+    statement = sql.SQL(
+        "DO $$ BEGIN CREATE ROLE {} LOGIN IN ROLE tributary_runtime; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+    )
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(statement.format(sql.Identifier(user)))
+
+
 @contextmanager
-def pooled(server_url: str, *, user: str, pool_size: int = 4) -> Iterator[str]:
+def pooled(server_url: str, *, user: str, pool_size: int = 4, mode: str = "transaction") -> Iterator[str]:
     """Runs PgBouncer in front of the server at `server_url` and gives the URL of the same database through it, as `user`."""
     found = program()
     if found is None:
@@ -30,7 +42,7 @@ def pooled(server_url: str, *, user: str, pool_size: int = 4) -> Iterator[str]:
     parts = conninfo_to_dict(server_url)
     with tempfile.TemporaryDirectory(prefix="bouncer") as name:
         folder = Path(name)
-        port = _free_port()
+        port = free_port()
         (folder / "users.txt").write_text(f'"{user}" ""\n')
         (folder / "pgbouncer.ini").write_text(
             f"""[databases]
@@ -41,7 +53,7 @@ listen_port = {port}
 unix_socket_dir =
 auth_type = trust
 auth_file = {folder}/users.txt
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = {pool_size}
 max_client_conn = 200
 logfile = {folder}/log
@@ -75,12 +87,6 @@ def _as_who(folder: Path, server_url: str) -> list[str]:
     for path in (folder, *folder.iterdir()):
         os.chown(path, account.pw_uid, account.pw_gid)
     return ["setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_for(port: int, log: Path) -> None:
