@@ -40,7 +40,7 @@ class Kit:
 
 @cache
 def kit() -> Kit:
-    """Returns the kit for Lambda's Python where it is found, else for the newest that the lock knows; fetched once a checkout."""
+    """Returns the kit for Lambda's Python where it is found, else for the newest that the lock knows, fetched once."""
     here = this_machine()
     python = pythons.find(RUNTIME_PYTHON, *reversed(PYTHONS)) or Path(sys.executable)
     version = pythons.asked(python, "'%d.%d' % sys.version_info[:2]") or RUNTIME_PYTHON

@@ -19,8 +19,8 @@ from tests.contract.event_tribe import EventTribe, parsed, settle
 from tests.contract.test_events import EVENTS, load, named
 from tests.infra.lambda_kit import built_both_layers, described, isolation
 from tests.infra.lambda_runtime import Emulated
-from tests.integration.bouncer import make_login, pooled
-from tests.providers import bedrock_embeddings as bedrock
+from tests.infra.lambda_surroundings import Environment, behind_pooler, hosted_models, owner
+from tests.integration.bouncer import pooled
 from tributary.edges.lambda_http.port import Event
 from tributary.service import Settings
 
@@ -33,7 +33,6 @@ FUNCTIONS = sorted(
 SAMPLES = [path for function in FUNCTIONS for path in sorted((EVENTS / function).glob("*.json"))]
 DIRECT = {"migrate", "operator"}
 """Functions that log in to the writer itself, as owner or operator."""
-NOWHERE = "postgresql://nobody@127.0.0.1:1/none"
 
 _TRIBE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -59,21 +58,13 @@ class Side:
 
 
 @pytest.fixture(scope="module")
-def models() -> Iterator[dict[str, str]]:
-    """Bedrock's embedder over a wire, as settings: on AWS there is no model in the function."""
-    with pytest.MonkeyPatch.context() as patch, bedrock.serving() as server:
-        for name, value in bedrock.credentials().items():
-            patch.setenv(name, value)
-        yield {
-            **bedrock.credentials(),
-            "TRIBUTARY_EMBEDDER": "bedrock",
-            "TRIBUTARY_AWS_REGION": "us-east-1",
-            "TRIBUTARY_BEDROCK_URL": server.url,
-        }
+def models() -> Iterator[Environment]:
+    with hosted_models() as settings:
+        yield settings
 
 
 @pytest.fixture(scope="module")
-def here(server_url: str, template: str, models: dict[str, str]) -> Iterator[Side]:
+def here(server_url: str, template: str, models: Environment) -> Iterator[Side]:
     """The functions from the source tree, by this Python, straight on the database."""
     with ExitStack() as stack:
         url = stack.enter_context(new_database(server_url, template))
@@ -89,34 +80,21 @@ def here(server_url: str, template: str, models: dict[str, str]) -> Iterator[Sid
 
 
 @pytest.fixture(scope="module")
-def there(server_url: str, template: str, models: dict[str, str]) -> Iterator[Side]:
+def there(server_url: str, template: str, models: Environment) -> Iterator[Side]:
     """The functions in Lambda's runtime, through a pooler as behind RDS Proxy."""
     with ExitStack() as stack:
         url = stack.enter_context(new_database(server_url, template))
         empty = stack.enter_context(new_database(server_url, "template1"))
-        make_login(url, "pooled_app")
-        proxy = stack.enter_context(pooled(url, user="pooled_app"))
+        pooler = stack.enter_context(behind_pooler(url))
         direct = stack.enter_context(pooled(empty, user="postgres", mode="session"))
 
         def start(function: str) -> Invoke:
-            pooler = {"TRIBUTARY_DATABASE_URL": proxy, "TRIBUTARY_OWNER_URL": NOWHERE}
             database = {"TRIBUTARY_DATABASE_URL": direct} if function in DIRECT else pooler
             return stack.enter_context(Emulated(function, {**models, **database}))
 
         side = Side(start=start)
         side.tribe = settle(owner(url, models), authorizer=side["authorizer"], learn=side["learn"])
         yield side
-
-
-def owner(url: str, models: dict[str, str]) -> Settings:
-    return Settings.model_validate(
-        {
-            "TRIBUTARY_DATABASE_URL": url,
-            "TRIBUTARY_AWS_REGION": models["TRIBUTARY_AWS_REGION"],
-            "embedder": models["TRIBUTARY_EMBEDDER"],
-            "bedrock_url": models["TRIBUTARY_BEDROCK_URL"],
-        }
-    )
 
 
 def comparable(response: Any) -> Any:
@@ -211,18 +189,17 @@ def test_disk_is_read_only_where_it_can_be(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_function_with_both_layers_embeds_by_itself(server_url: str, template: str) -> None:
-    with new_database(server_url, template) as url, pooled(url, user="pooled_app") as proxy:
-        make_login(url, "pooled_app")
-        database = {"TRIBUTARY_DATABASE_URL": proxy, "TRIBUTARY_OWNER_URL": NOWHERE}
-        with (
-            Emulated("authorizer", database) as authorizer,
-            Emulated("learn", database, layer=built_both_layers()) as learn,
-            Emulated("recall", database, layer=built_both_layers()) as recall,
-        ):
-            tribe = settle(Settings.model_validate({"TRIBUTARY_DATABASE_URL": url}), authorizer=authorizer, learn=learn)
-            event = {**tribe.of(load(EVENTS / "recall" / "recall.json")), "body": json.dumps({"query": "deploy a service"})}
-            answer = json.loads(recall(event)["body"])
-            assert [hit["lesson"]["id"] for hit in answer["hits"]] == [tribe.lesson_id]
-            assert answer["hits"][0]["similarity"] > 0.2
-            assert answer["receipt"]["coverage"] == "complete"
-            assert learn.attempts + recall.attempts == []
+    with (
+        new_database(server_url, template) as url,
+        behind_pooler(url) as database,
+        Emulated("authorizer", database) as authorizer,
+        Emulated("learn", database, layer=built_both_layers()) as learn,
+        Emulated("recall", database, layer=built_both_layers()) as recall,
+    ):
+        tribe = settle(Settings.model_validate({"TRIBUTARY_DATABASE_URL": url}), authorizer=authorizer, learn=learn)
+        event = {**tribe.of(load(EVENTS / "recall" / "recall.json")), "body": json.dumps({"query": "deploy a service"})}
+        answer = json.loads(recall(event)["body"])
+        assert [hit["lesson"]["id"] for hit in answer["hits"]] == [tribe.lesson_id]
+        assert answer["hits"][0]["score"]["similarity"] > 0.2
+        assert answer["receipt"]["coverage"] == "complete"
+        assert learn.attempts + recall.attempts == []

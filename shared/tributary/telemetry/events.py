@@ -9,6 +9,7 @@ class Event(StrEnum):
     """Each name says what happened; docs/events.md says what to do about it."""
 
     SERVICE_STARTED = "service.started"
+    FUNCTION_STARTED = "function.started"
     SERVICE_MODELS = "service.models"
     SERVICE_STOPPED = "service.stopped"
     REQUEST_SERVED = "request.served"

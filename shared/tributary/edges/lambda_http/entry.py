@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tributary import __version__
 from tributary.core.errors import TributaryError
+from tributary.edges.lambda_http.identity import build
 from tributary.edges.lambda_http.port import Context, Event, Handler, MemoryFace
+from tributary.telemetry import Event as LogEvent
 from tributary.telemetry import log, traces
 
 if TYPE_CHECKING:
@@ -165,3 +168,4 @@ def _configure_log() -> None:
     level = os.environ.get("TRIBUTARY_LOG_LEVEL", "INFO").upper()
     known = level if level in logging.getLevelNamesMapping() else "INFO"
     log.configure(form="text" if os.environ.get("TRIBUTARY_LOG_FORMAT") == "text" else "json", level=known)
+    log.event(LogEvent.FUNCTION_STARTED, version=__version__, build=build())
