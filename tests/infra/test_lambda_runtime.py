@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
+from layers.memory.build import identity
 from layers.memory.recipe import ROOT
 from tests.conftest import new_database
 from tests.contract.deployed import Deployed
 from tests.contract.event_tribe import EventTribe, parsed, settle
 from tests.contract.test_events import EVENTS, load, named
-from tests.infra.lambda_kit import built_both_layers, described, isolation
+from tests.infra.lambda_kit import built_both_layers, described, isolation, kit
 from tests.infra.lambda_runtime import Emulated
 from tests.infra.lambda_surroundings import Environment, behind_pooler, hosted_models, owner
 from tests.integration.bouncer import pooled
@@ -117,13 +118,13 @@ def test_function_in_lambdas_runtime_answers_as_from_the_source_tree(here: Side,
     function = path.parent.name
     expected, answered = here[function](here.of(load(path))), there[function](there.of(load(path)))
     assert "raised" not in expected
-    assert comparable(answered) == comparable(expected), log_of(there[function])
+    assert comparable(answered) == comparable(expected), log_of(there[function])[-4000:]
     assert attempts_of(there[function]) == []
 
 
 def log_of(function: Invoke) -> str:
     assert isinstance(function, Emulated)
-    return function.log[-4000:]
+    return function.log
 
 
 def attempts_of(function: Invoke) -> list[str]:
@@ -139,6 +140,13 @@ def test_vectors_came_from_the_service_alone(there: Side) -> None:
     event = there.of(load(EVENTS / "recall" / "recall.json"))
     receipt = json.loads(there["recall"](event)["body"])["receipt"]
     assert receipt["coverage"] == "complete"
+
+
+def test_function_says_at_its_start_which_build_it_is(there: Side) -> None:
+    there["recall"](there.of(load(EVENTS / "recall" / "health.json")))
+    lines = [json.loads(line) for line in log_of(there["recall"]).splitlines() if line.startswith('{"at"')]
+    (started,) = [line for line in lines if line["event"] == "function.started"]
+    assert started["build"] == identity(kit().target)["build"]
 
 
 WRITES = """
@@ -200,6 +208,6 @@ def test_function_with_both_layers_embeds_by_itself(server_url: str, template: s
         event = {**tribe.of(load(EVENTS / "recall" / "recall.json")), "body": json.dumps({"query": "deploy a service"})}
         answer = json.loads(recall(event)["body"])
         assert [hit["lesson"]["id"] for hit in answer["hits"]] == [tribe.lesson_id]
-        assert answer["hits"][0]["score"]["similarity"] > 0.2
+        assert answer["receipt"]["hits"][0]["similarity"] > 0.2
         assert answer["receipt"]["coverage"] == "complete"
         assert learn.attempts + recall.attempts == []

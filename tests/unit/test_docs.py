@@ -29,7 +29,7 @@ from tributary.telemetry import Attribute, Event, Span
 DOCS = Path(__file__).parents[2] / "docs"
 SOURCES = Path(tributary.__file__).parent
 PAGES = (
-    *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md"),
+    *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "layer.md"),
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md"),
 )
 WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "trace_id", "span_id", "traceback"}
