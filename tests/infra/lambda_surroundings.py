@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from tests.integration.bouncer import make_login, pooled
+from tests.network import Network
 from tests.providers import bedrock_embeddings as bedrock
 from tributary.service import Settings
 
@@ -37,6 +39,18 @@ def behind_pooler(url: str) -> Iterator[Environment]:
     make_login(url, _LOGIN)
     with pooled(url, user=_LOGIN) as proxy:
         yield {"TRIBUTARY_DATABASE_URL": proxy, "TRIBUTARY_OWNER_URL": NOWHERE}
+
+
+@contextmanager
+def straight(url: str) -> Iterator[Environment]:
+    """Gives the settings by which a function reaches the database at `url` itself, with that login; over TCP, as on AWS."""
+    parts = conninfo_to_dict(url)
+    host, port = str(parts["host"]), parts.get("port", 5432)
+    if not host.startswith("/"):
+        yield {"TRIBUTARY_DATABASE_URL": url}
+        return
+    with Network(f"{host}/.s.PGSQL.{port}") as network:
+        yield {"TRIBUTARY_DATABASE_URL": f"postgresql://{parts['user']}@127.0.0.1:{network.port}/{parts['dbname']}"}
 
 
 def owner(url: str, models: Environment) -> Settings:

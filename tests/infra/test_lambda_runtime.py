@@ -20,8 +20,7 @@ from tests.contract.event_tribe import EventTribe, parsed, settle
 from tests.contract.test_events import EVENTS, load, named
 from tests.infra.lambda_kit import built_both_layers, described, isolation, kit
 from tests.infra.lambda_runtime import Emulated
-from tests.infra.lambda_surroundings import Environment, behind_pooler, hosted_models, owner
-from tests.integration.bouncer import pooled
+from tests.infra.lambda_surroundings import Environment, behind_pooler, hosted_models, owner, straight
 from tributary.edges.lambda_http.port import Event
 from tributary.service import Settings
 
@@ -32,9 +31,6 @@ FUNCTIONS = sorted(
 )
 """With `curate` last: its events end the lesson that the others speak of."""
 SAMPLES = [path for function in FUNCTIONS for path in sorted((EVENTS / function).glob("*.json"))]
-DIRECT = {"migrate", "operator"}
-"""Functions that log in to the writer itself, as owner or operator."""
-
 _TRIBE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Invoke = Callable[[Event], Any]
@@ -87,10 +83,10 @@ def there(server_url: str, template: str, models: Environment) -> Iterator[Side]
         url = stack.enter_context(new_database(server_url, template))
         empty = stack.enter_context(new_database(server_url, "template1"))
         pooler = stack.enter_context(behind_pooler(url))
-        direct = stack.enter_context(pooled(empty, user="postgres", mode="session"))
+        direct = {"migrate": stack.enter_context(straight(empty)), "operator": stack.enter_context(straight(url))}
 
         def start(function: str) -> Invoke:
-            database = {"TRIBUTARY_DATABASE_URL": direct} if function in DIRECT else pooler
+            database = direct.get(function, pooler)
             return stack.enter_context(Emulated(function, {**models, **database}))
 
         side = Side(start=start)

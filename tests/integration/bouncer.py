@@ -1,4 +1,4 @@
-"""PgBouncer: in transaction pooling mode the stand-in for RDS Proxy, in session mode a way over TCP to a server on a socket."""
+"""PgBouncer in transaction pooling mode, the stand-in for RDS Proxy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_login(database_url: str, user: str) -> None:
 
 
 @contextmanager
-def pooled(server_url: str, *, user: str, pool_size: int = 4, mode: str = "transaction") -> Iterator[str]:
+def pooled(server_url: str, *, user: str, pool_size: int = 4) -> Iterator[str]:
     """Runs PgBouncer in front of the server at `server_url` and gives the URL of the same database through it, as `user`."""
     found = program()
     if found is None:
@@ -53,7 +53,7 @@ listen_port = {port}
 unix_socket_dir =
 auth_type = trust
 auth_file = {folder}/users.txt
-pool_mode = {mode}
+pool_mode = transaction
 default_pool_size = {pool_size}
 max_client_conn = 200
 logfile = {folder}/log
