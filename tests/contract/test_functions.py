@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psycopg
@@ -18,11 +17,10 @@ from psycopg import sql
 
 from tests.conftest import database_at
 from tests.contract.deployed import ROOT, Deployed
-from tests.contract.samples import LEARN, bearer, event_of
-from tests.contract.test_events import EVENTS, EVENTS_OF_BOTH, load, named, sent, settled
-from tributary.core.agent import Role
+from tests.contract.event_tribe import EventTribe, asks, parsed, settle
+from tests.contract.samples import bearer, event_of
+from tests.contract.test_events import EVENTS, EVENTS_OF_BOTH, load, named, sent
 from tributary.edges.gateway import running
-from tributary.edges.lambda_http.port import Event
 from tributary.service import Settings, open_memory, open_operator
 
 FUNCTIONS = ROOT / "functions"
@@ -31,14 +29,16 @@ NOWHERE = "postgresql://nobody@127.0.0.1:1/none"
 
 @dataclass(frozen=True, kw_only=True)
 class Tribe:
-    """A tribe whose agents are named as in the sample events: by the functions over Lambda events, by `api` over HTTP."""
+    """The tribe of the sample events: by the functions over Lambda events, by `api` over HTTP."""
 
     url: str
-    tokens: dict[str, str]
-    contexts: dict[str, dict[str, str]]
-    lesson_id: str
+    events: EventTribe
     functions: dict[str, Deployed]
     api: httpx.Client
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        return self.events.tokens
 
 
 @pytest.fixture(scope="module")
@@ -53,54 +53,15 @@ def url(server_url: str, template: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def tribe(url: str) -> Iterator[Tribe]:
     settings = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url})
-    with open_operator(settings) as operator:
-        tokens = {"curator": operator.create_tribe("events", curator="agent-curator").token.secret}
-        for role in (Role.READER, Role.WRITER):
-            tokens[role.value] = operator.create_agent("events", f"agent-{role}", role).secret
     with ExitStack() as stack:
         functions = {
             name: stack.enter_context(Deployed(name, {"TRIBUTARY_DATABASE_URL": url}))
             for name in ("recall", "learn", "curate", "authorizer")
         }
+        events = settle(settings, authorizer=functions["authorizer"], learn=functions["learn"])
         started = stack.enter_context(running(stack.enter_context(open_memory(settings))))
         api = stack.enter_context(httpx.Client(base_url=started.url, trust_env=False, timeout=60))
-        learned = api.post("/v1/lessons", json={**LEARN, "text": "Clear the cache first"}, headers=bearer(tokens["writer"]))
-        contexts = {role: functions["authorizer"](asks(token))["context"] for role, token in tokens.items()}
-        yield Tribe(
-            url=url,
-            tokens=tokens,
-            contexts=contexts,
-            lesson_id=learned.json()["lesson"]["id"],
-            functions=functions,
-            api=api,
-        )
-
-
-def asks(token: str) -> Event:
-    """Returns the sample event of the authorizer with another token."""
-    event = load(EVENTS / "authorizer" / "known.json")
-    event["headers"]["authorization"] = f"Bearer {token}"
-    return event
-
-
-def of(tribe: Tribe, event: Event) -> Event:
-    """Returns a sample event with the tokens, ids and lesson of `tribe` in place of the sample's."""
-    changed: Event = json.loads(json.dumps(event).replace("les_0199c0de5a1e7b2c8d3f4a5b6c7d8e9f", tribe.lesson_id))
-    role = (changed["requestContext"].get("authorizer") or {}).get("lambda", {}).get("role")
-    if role:
-        changed["requestContext"]["authorizer"]["lambda"] = tribe.contexts[role]
-        changed["headers"]["authorization"] = f"Bearer {tribe.tokens[role]}"
-    return changed
-
-
-def parsed(body: str) -> Any:
-    """Returns a reply without what differs from one to the next."""
-    if not body.startswith("{"):
-        return body
-    document = json.loads(settled(body))
-    for varying in ("ms", "signature"):
-        document.get("receipt", {}).pop(varying, None)
-    return document
+        yield Tribe(url=url, events=events, functions=functions, api=api)
 
 
 def changes(path: Path) -> bool:
@@ -110,7 +71,7 @@ def changes(path: Path) -> bool:
 
 @pytest.mark.parametrize("path", [path for path in EVENTS_OF_BOTH if not changes(path)], ids=named)
 def test_deployed_function_and_gateway_answer_a_sample_event_alike(tribe: Tribe, path: Path) -> None:
-    event = of(tribe, load(path))
+    event = tribe.events.of(load(path))
     by_function = tribe.functions[path.parent.name](event)
     over_http = sent(tribe.api, event)
     assert by_function["statusCode"] == over_http.status_code
@@ -123,7 +84,7 @@ def test_deployed_function_and_gateway_answer_a_sample_event_alike(tribe: Tribe,
 
 
 def test_lesson_learned_by_the_function_is_recalled_over_http_byte_for_byte(tribe: Tribe) -> None:
-    event = of(tribe, load(EVENTS / "learn" / "learn.json"))
+    event = tribe.events.of(load(EVENTS / "learn" / "learn.json"))
     response = tribe.functions["learn"](event)
     assert response["statusCode"] == 200
     learned = json.loads(response["body"])
@@ -141,7 +102,7 @@ def test_refused_reader_is_found_in_the_audit(tribe: Tribe) -> None:
     count = "SELECT count(*) FROM tributary.audit WHERE action = 'learn' AND code = 'forbidden'"
     with psycopg.connect(tribe.url, autocommit=True) as connection:
         before = connection.execute(count).fetchone()
-        response = tribe.functions["learn"](of(tribe, load(EVENTS / "learn" / "forbidden.json")))
+        response = tribe.functions["learn"](tribe.events.of(load(EVENTS / "learn" / "forbidden.json")))
         after = connection.execute(count).fetchone()
     assert response["statusCode"] == 403
     assert before is not None
@@ -155,11 +116,11 @@ def test_functions_know_who_is_bound_to_an_aws_principal_and_audit_what_it_is_re
         operator.bind("events", "agent-reader", "arn:aws:iam::123456789012:role/incident-agent")
     answered = tribe.functions["recall"](recalled)
     assert answered["statusCode"] == 200
-    assert json.loads(answered["body"])["receipt"]["searched"][0]["tribe"] == tribe.contexts["reader"]["tribe_id"]
+    assert json.loads(answered["body"])["receipt"]["searched"][0]["tribe"] == tribe.events.contexts["reader"]["tribe_id"]
     assert tribe.functions["learn"](refused)["statusCode"] == 403
     with psycopg.connect(tribe.url, autocommit=True) as connection:
         told = connection.execute("SELECT agent_id::text, code FROM tributary.audit ORDER BY audit_id DESC LIMIT 1").fetchone()
-    assert told == (tribe.contexts["reader"]["agent_id"], "forbidden")
+    assert told == (tribe.events.contexts["reader"]["agent_id"], "forbidden")
 
 
 def test_authorizer_knows_agents_and_lets_strangers_through_without_one(tribe: Tribe) -> None:
@@ -191,7 +152,7 @@ def test_functions_without_their_database_are_503_and_the_undecided_request_work
     with Deployed("authorizer", {"TRIBUTARY_DATABASE_URL": NOWHERE}) as authorizer:
         undecided = authorizer(asks(tribe.tokens["reader"]))
     assert undecided == {"isAuthorized": True, "context": {"error": "unavailable"}}
-    event = of(tribe, load(EVENTS / "recall" / "recall.json"))
+    event = tribe.events.of(load(EVENTS / "recall" / "recall.json"))
     event["requestContext"]["authorizer"]["lambda"] = undecided["context"]
     assert tribe.functions["recall"](event)["statusCode"] == 200
 

@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import pytest
-from tributary.telemetry.metrics import Metric
 
 from infra.metrics import DIMENSION, NAMESPACE, one_of
 from tests.infra.conftest import ROOT, Deployment
 from tributary.edges.lambda_http import metrics
+from tributary.telemetry.metrics import Metric
 
 SECTIONS = re.findall(r"^## ([a-z-]+)$", (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8"), re.MULTILINE)
 

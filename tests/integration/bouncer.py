@@ -14,11 +14,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+
+from tests.network import free_port
 
 
 def program() -> str | None:
     return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+
+
+def make_login(database_url: str, user: str) -> None:
+    """Makes a login that may do what running code does, if there is none yet."""
+    statement = sql.SQL(
+        "DO $$ BEGIN CREATE ROLE {} LOGIN IN ROLE tributary_runtime; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+    )
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(statement.format(sql.Identifier(user)))
 
 
 @contextmanager
@@ -30,7 +42,7 @@ def pooled(server_url: str, *, user: str, pool_size: int = 4) -> Iterator[str]:
     parts = conninfo_to_dict(server_url)
     with tempfile.TemporaryDirectory(prefix="bouncer") as name:
         folder = Path(name)
-        port = _free_port()
+        port = free_port()
         (folder / "users.txt").write_text(f'"{user}" ""\n')
         (folder / "pgbouncer.ini").write_text(
             f"""[databases]
@@ -75,12 +87,6 @@ def _as_who(folder: Path, server_url: str) -> list[str]:
     for path in (folder, *folder.iterdir()):
         os.chown(path, account.pw_uid, account.pw_gid)
     return ["setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_for(port: int, log: Path) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-import psycopg
 import pytest
 
-from tests.integration.bouncer import pooled
+from tests.integration.bouncer import make_login, pooled
 from tests.tribes import open_tribal
 from tributary.core.decision import Outcome
 from tributary.core.lesson import Draft, How, Source
@@ -19,11 +18,7 @@ pytestmark = pytest.mark.system
 
 
 def test_threads_learn_and_recall_through_a_pool_smaller_than_they_are(database_url: str) -> None:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(
-            """DO $$ BEGIN CREATE ROLE pooled_app LOGIN IN ROLE tributary_runtime;
-               EXCEPTION WHEN duplicate_object THEN NULL; END $$"""
-        )
+    make_login(database_url, "pooled_app")
     with open_tribal(database_url) as tribal, pooled(database_url, user="pooled_app", pool_size=3) as url:
         settings = tribal.settings.model_copy(update={"database_url": url, "owner_url": database_url})
         with open_memory(settings, adapters=replace(tribal.adapters)) as memory:

@@ -12,7 +12,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.doubles import RuledJudge, SwitchedEmbedder, all_unrelated
-from tests.integration.bouncer import pooled
+from tests.integration.bouncer import make_login, pooled
 from tests.tribes import SEEN, Tribal, open_tribal
 from tributary.core.errors import NotFound, NotMigrated, Unavailable
 from tributary.core.lesson import Draft
@@ -301,10 +301,7 @@ def test_of_a_tribe_that_is_not_there_everything_is_unknown(tribal: Tribal) -> N
 
 @pytest.mark.system
 def test_it_can_be_asked_through_a_pooler_by_the_runtime_role_alone(outgrown: Tribal) -> None:
-    outgrown.rows(
-        """DO $$ BEGIN CREATE ROLE pooled_app LOGIN IN ROLE tributary_runtime;
-           EXCEPTION WHEN duplicate_object THEN NULL; END $$"""
-    )
+    make_login(outgrown.url, "pooled_app")
     with pooled(outgrown.url, user="pooled_app", pool_size=2) as url:
         settings = outgrown.settings.model_copy(
             update={"database_url": url, "reader_url": url, "owner_url": outgrown.url, "exact_limit": 20}

@@ -9,10 +9,10 @@ class Event(StrEnum):
     """Each name says what happened; docs/events.md says what to do about it."""
 
     SERVICE_STARTED = "service.started"
+    FUNCTION_STARTED = "function.started"
     SERVICE_MODELS = "service.models"
     SERVICE_STOPPED = "service.stopped"
     SECRET_UNREAD = "secret.unread"  # noqa: S105  (the name of an event)
-    FUNCTION_STARTED = "function.started"
     REQUEST_SERVED = "request.served"
     REQUEST_REFUSED = "request.refused"
     REQUEST_FAILED = "request.failed"

@@ -1,0 +1,145 @@
+"""Builds the layer into a folder: the same inputs give the same bytes, wherever and whenever it is built."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from layers.memory import pythons
+from layers.memory.recipe import CERTIFICATES, DASHBOARD_LOCK, LOCAL_LOCK, LOCK, ROOT, UNCOMPILED, Target, belongs
+
+LIBRARY = ROOT / "shared" / "tributary"
+TOKENIZER = "models/embedders/all_minilm_l6_v2/tokenizer.json"
+_PARTS_OF_LIBRARY = (".py", ".sql", ".json", ".typed", ".html", ".css", ".svg")
+_MOUNTED_AT = "/opt/python"
+_EPOCH = 315_532_800
+"""1980-01-01, the first day that a zip archive can name."""
+
+
+def build(target: Target, out: Path) -> None:
+    """Makes the layer anew: python/ with dependencies and library, certs/rds.pem. Raises CalledProcessError when pip fails."""
+    with _replacing(out) as folder:
+        python = folder / "python"
+        _install(LOCK, target, python)
+        _lay(LIBRARY, (file for file in _library_files() if file != LIBRARY / TOKENIZER), python / "tributary")
+        compiled = _compile(python, target)
+        document = {**identity(target), "compiled": compiled}
+        (python / "tributary" / "build.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        (folder / "certs").mkdir()
+        shutil.copyfile(CERTIFICATES, folder / "certs" / "rds.pem")
+
+
+def build_local(target: Target, out: Path) -> None:
+    """Makes the second layer anew: the runtime and the model with which a function embeds by itself."""
+    with _replacing(out) as folder:
+        python = folder / "python"
+        _install(LOCAL_LOCK, target, python)
+        _lay(LIBRARY, [LIBRARY / TOKENIZER], python / "tributary")
+        _compile(python, target)
+
+
+def build_dashboard(target: Target, out: Path) -> None:
+    """Makes the dashboard's layer anew: what its pages are made with."""
+    with _replacing(out) as folder:
+        _install(DASHBOARD_LOCK, target, folder / "python")
+        _compile(folder / "python", target)
+
+
+def identity(target: Target) -> dict[str, str]:
+    """Returns what build.json says: `build` changes with any file of the library and with the lock, `lock` with that alone."""
+    version = re.search(r'__version__ = "(.+)"', (LIBRARY / "__init__.py").read_text(encoding="utf-8"))
+    assert version is not None
+    of_lock = hashlib.sha256(LOCK.read_bytes()).hexdigest()
+    of_all = hashlib.sha256(of_lock.encode())
+    for file in _library_files():
+        of_all.update(f"\0{file.relative_to(LIBRARY).as_posix()}\0{hashlib.sha256(file.read_bytes()).hexdigest()}".encode())
+    return {
+        "version": version[1],
+        "build": of_all.hexdigest()[:16],
+        "python": target.python,
+        "platform": target.machine,
+        "lock": of_lock[:16],
+    }
+
+
+def digest(folder: Path) -> str:
+    """Returns one SHA-256 over the path, mode, time and bytes of all that is in a folder."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        whole.update(f"{path.relative_to(folder).as_posix()}\0{status.st_mode:o}\0{int(status.st_mtime)}\0{content}\n".encode())
+    return whole.hexdigest()
+
+
+def size(folder: Path) -> int:
+    """Returns the bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    """Gives an empty folder beside `out` that takes its place at the end, when all went well."""
+    new = out.with_name(out.name + ".new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        yield new
+        _settle(new)
+        shutil.rmtree(out, ignore_errors=True)
+        new.rename(out)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _install(lock: Path, target: Target, into: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="layer") as name:
+        everything = Path(name)
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+        command += ["--no-deps", "--require-hashes", *target.for_pip(), f"--target={everything}", f"--requirement={lock}"]
+        subprocess.run(command, check=True)
+        _lay(everything, (path for path in everything.rglob("*") if path.is_file()), into)
+
+
+def _library_files() -> list[Path]:
+    return sorted(path for path in LIBRARY.rglob("*") if path.suffix in _PARTS_OF_LIBRARY and path.name != "build.json")
+
+
+def _lay(root: Path, files: Iterable[Path], into: Path) -> None:
+    under = "tributary/" if into.name == "tributary" else ""
+    for file in files:
+        path = file.relative_to(root).as_posix()
+        if belongs(under + path):
+            (into / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, into / path)
+
+
+def _compile(python: Path, target: Target) -> str | None:
+    """Writes byte code; without it a function, which cannot write to its layer, compiles what it imports at each cold start.
+
+    Only a Python of the target's version can. Returns its full version, or None where there is none and none was written.
+    """
+    program = pythons.find(target.python)
+    if program is None:
+        return None
+    packages = [str(path) for path in sorted(python.iterdir()) if path.name not in UNCOMPILED and path.suffix != ".dist-info"]
+    command = [str(program), "-I", "-m", "compileall", "-q", "-j1", "--invalidation-mode=unchecked-hash", "-s", str(python)]
+    subprocess.run([*command, "-p", _MOUNTED_AT, *packages], check=True, env={**os.environ, "PYTHONHASHSEED": "0"})
+    return pythons.asked(program, "sys.version.split()[0]")
+
+
+def _settle(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+        os.utime(path, (_EPOCH, _EPOCH))
+    folder.chmod(0o755)
+    os.utime(folder, (_EPOCH, _EPOCH))
