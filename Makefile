@@ -102,17 +102,17 @@ chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, the
 openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
 	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json
 
-synth: $(VENV)/infra.stamp layer  ## templates of both profiles under build/synth; needs no AWS account
+synth: $(VENV)/infra.stamp layer layer-dashboard  ## templates of both profiles under build/synth; needs no AWS account
 	$(CDK) synth --quiet --output build/synth/prod -c profile=prod $(OPTIONS)
 	$(CDK) synth --quiet --output build/synth/dev -c profile=dev $(OPTIONS)
 
-diff: $(VENV)/infra.stamp layer  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
+diff: $(VENV)/infra.stamp layer layer-dashboard  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
 	$(CDK) diff --all -c profile=$(PROFILE) $(OPTIONS)
 
-deploy: $(VENV)/infra.stamp layer  ## stand it up, or bring it up to this code (docs/deploy.md)
+deploy: $(VENV)/infra.stamp layer layer-dashboard  ## stand it up, or bring it up to this code (docs/deploy.md)
 	$(CDK) deploy --all -c profile=$(PROFILE) $(OPTIONS)
 
-destroy: $(VENV)/infra.stamp layer  ## take it down; prod's database is protected and stays
+destroy: $(VENV)/infra.stamp layer layer-dashboard  ## take it down; prod's database is protected and stays
 	$(CDK) destroy --all -c profile=$(PROFILE) $(OPTIONS)
 
 system-deps:  ## install PgBouncer (Debian, needs root)

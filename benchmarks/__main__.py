@@ -16,6 +16,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -81,15 +82,7 @@ def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Mea
         with open_ground() as ground:
             return [footprint.measure(ground, sentences, progress)], ground.server_version, ground.pgvector_version
     chosen = [name for name in NAMES if not options.only or name in options.only]
-    alone: list[Measured] = []
-    if "import" in chosen:
-        alone.append(handler_import.measure(progress))
-    if COLDSTART in (options.only or ()):
-        alone.append(coldstart.measure(progress))
-    if "embedding" in chosen:
-        alone.append(embedding.measure(progress))
-    if "judging" in chosen:
-        alone.append(models.measure(progress))
+    alone = list(_without_a_ground([*chosen, *(options.only or ())], progress))
     if not set(chosen) & set(ON_A_GROUND):
         return alone, None, None
     progress.step("embedding sentences to make lessons of")
@@ -107,6 +100,17 @@ def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Mea
         if "writers" in chosen:
             found.append(writers.measure(ground, material, progress))
         return [*found, *alone], ground.server_version, ground.pgvector_version
+
+
+def _without_a_ground(chosen: Sequence[str], progress: Progress) -> Iterator[Measured]:
+    if "import" in chosen:
+        yield handler_import.measure(progress)
+    if COLDSTART in chosen:
+        yield coldstart.measure(progress)
+    if "embedding" in chosen:
+        yield embedding.measure(progress)
+    if "judging" in chosen:
+        yield models.measure(progress)
 
 
 def _options() -> argparse.Namespace:

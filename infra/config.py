@@ -17,6 +17,7 @@ from infra.table import FUNCTIONS, FunctionSpec
 ROOT = Path(__file__).parents[1]
 LAYER = ROOT / "build" / "layer"
 LOCAL_LAYER = ROOT / "build" / "layer-local"
+DASHBOARD_LAYER = ROOT / "build" / "layer-dashboard"
 
 
 class BadOption(Exception):
@@ -77,6 +78,7 @@ class Config(BaseModel):
     """A secret whose JSON holds settings that nobody may read, such as API keys."""
     layer: Path = LAYER
     local_layer: Path = LOCAL_LAYER
+    dashboard_layer: Path = DASHBOARD_LAYER
 
     @field_validator("cors_origins")
     @classmethod

@@ -19,22 +19,6 @@ from infra.table import BY_NAME
 
 _PORT = "8080"
 _IN_THE_IMAGE = "/app/certs/rds.pem"
-_NOT_IN_THE_IMAGE = [
-    "*",
-    "!functions",
-    "functions/*",
-    "!functions/dashboard",
-    "!shared",
-    "!layers",
-    "layers/*",
-    "!layers/memory",
-    "!pyproject.toml",
-    "!constraints.txt",
-    "!README.md",
-    "!LICENSE",
-    "!NOTICE",
-    "**/__pycache__",
-]
 
 
 def dashboard_service(scope: Construct, config: Config, *, ground: Ground, functions: Functions) -> None:
@@ -56,7 +40,6 @@ class AppRunnerDashboard(Construct):
             directory=str(ROOT),
             file="functions/dashboard/Dockerfile",
             platform=images.Platform.LINUX_AMD64,  # App Runner has no other
-            exclude=_NOT_IN_THE_IMAGE,
         )
         puller = iam.Role(self, "Puller", assumed_by=iam.ServicePrincipal("build.apprunner.amazonaws.com"))
         image.repository.grant_pull(puller)
@@ -99,7 +82,7 @@ class AppRunnerDashboard(Construct):
             instance_configuration=apprunner.CfnService.InstanceConfigurationProperty(
                 cpu="0.25 vCPU", memory="0.5 GB", instance_role_arn=role.role_arn
             ),
-            health_check_configuration=apprunner.CfnService.HealthCheckConfigurationProperty(protocol="HTTP", path="/health"),
+            health_check_configuration=_health_check(config),
             network_configuration=apprunner.CfnService.NetworkConfigurationProperty(
                 egress_configuration=apprunner.CfnService.EgressConfigurationProperty(
                     egress_type="VPC", vpc_connector_arn=connector.attr_vpc_connector_arn
@@ -108,6 +91,18 @@ class AppRunnerDashboard(Construct):
         )
         service.node.add_dependency(puller)
         CfnOutput(self, "Url", value=f"https://{service.attr_service_url}", description="The dashboard")
+
+
+def _health_check(config: Config) -> apprunner.CfnService.HealthCheckConfigurationProperty:
+    asks = config.min_acu > 0  # /health asks the database, which would never pause for it
+    return apprunner.CfnService.HealthCheckConfigurationProperty(
+        protocol="HTTP" if asks else "TCP",
+        path="/health" if asks else None,
+        timeout=10,
+        interval=20,
+        healthy_threshold=1,
+        unhealthy_threshold=6,
+    )
 
 
 class LambdaDashboard(Construct):

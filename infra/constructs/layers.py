@@ -15,13 +15,16 @@ RUNTIME = lambda_.Runtime.PYTHON_3_13
 
 
 class Layers(Construct):
-    """Dependencies and library; and a second layer with the local embedder, where the settings choose that."""
+    """Dependencies and library; the local embedder, where the settings choose that; what the dashboard's pages are made with."""
 
     def __init__(self, scope: Construct, id_: str, config: Config) -> None:
         super().__init__(scope, id_)
         self.all = [self._layer("Memory", config.layer, "make layer", "dependencies and library")]
         if config.needs.local_layer:
             self.all.append(self._layer("Local", config.local_layer, "make layer-local", "the local embedder"))
+        self.of_dashboard: list[lambda_.LayerVersion] = []
+        if config.dashboard == "lambda":
+            self.of_dashboard = [self._layer("Pages", config.dashboard_layer, "make layer-dashboard", "the dashboard's pages")]
 
     def _layer(self, id_: str, folder: Path, command: str, what: str) -> lambda_.LayerVersion:
         if not (folder / "python").is_dir():

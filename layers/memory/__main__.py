@@ -1,6 +1,7 @@
 """`python -m layers.memory [--machine arm64|x86_64] [--layer NAME] [--out FOLDER]`: builds a layer and says its size.
 
-The folder is build/layer, by the local embedder's layer build/layer-local, by the dashboard's build/layer-dashboard; with `-x86_64` behind it for that machine.
+The folder is build/layer; of the local embedder's layer build/layer-local, of the dashboard's build/layer-dashboard. It ends in
+`-x86_64` for that machine.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Synthesiser:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._made: dict[str, Deployment] = {}
-        for name in ("layer", "layer-local"):
+        for name in ("layer", "layer-local", "layer-dashboard"):
             (folder / name / "python").mkdir(parents=True)
             (folder / name / "python" / "library.py").write_text("")
 
@@ -80,6 +80,7 @@ class Synthesiser:
 
         out = self._folder / f"out{len(self._made)}"
         given = {"layer": str(self._folder / "layer"), "local_layer": str(self._folder / "layer-local"), **options}
+        given.setdefault("dashboard_layer", str(self._folder / "layer-dashboard"))
         app = App(context={**flags(), **given}, outdir=str(out))
         stacks = build(app)
         app.synth()

@@ -23,7 +23,7 @@ def test_function_is_built_as_the_layer_is_and_logs_for_a_while(dev: Deployment,
     function = dev.function(name)
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert function["Handler"] == "handler.handler"
-    assert len(function["Layers"]) == 1
+    assert len(function["Layers"]) == (2 if name == "dashboard" else 1)
     assert function["TracingConfig"] == {"Mode": "Active"}
     assert function["VpcConfig"]["SubnetIds"]
     log = dev.app["Resources"][function["LoggingConfig"]["LogGroup"]["Ref"]]

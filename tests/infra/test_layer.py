@@ -12,6 +12,7 @@ from layers.memory import lock
 from layers.memory.build import build, build_local, digest, identity, size
 from layers.memory.recipe import (
     BOTOCORE_SERVICES,
+    DASHBOARD_LOCK,
     LOCAL,
     LOCAL_LOCK,
     LOCK,
@@ -47,9 +48,10 @@ def test_lock_names_what_is_required_at_the_versions_that_are_tested_together() 
     again = "run 'make layer-lock'"
     assert lock.locked(LOCK) == {name: pins[name] for name in lock.needed()}, again
     assert lock.locked(LOCAL_LOCK) == {name: pins[name] for name in LOCAL}, again
+    assert lock.locked(DASHBOARD_LOCK) == {name: pins[name] for name in lock.needed_by_dashboard()}, again
 
 
-@pytest.mark.parametrize("file", [LOCK, LOCAL_LOCK], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", [LOCK, LOCAL_LOCK, DASHBOARD_LOCK], ids=lambda file: file.stem)
 def test_lock_has_hashes_for_each_distribution_and_names_no_place(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert all("--hash=sha256:" in entry for entry in text.split(" \\\n")[1:])
