@@ -5,6 +5,8 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
 
 CHAOS_SECONDS ?= 300
+# Two processes, each with a PostgreSQL of its own; a file's tests stay together
+AT_ONCE ?= --numprocesses 2 --dist loadfile
 
 # Of the deployment: make deploy PROFILE=prod OPTIONS="-c dashboard=none" (docs/deploy.md)
 PROFILE ?= dev
@@ -42,10 +44,10 @@ serve: $(VENV)/local.stamp  ## run the memory on this computer
 	$(VENV)/bin/tributary serve
 
 test: $(VENV)/dev.stamp  ## all tests that need no system package
-	$(RUN) -m pytest -m 'not system'
+	$(RUN) -m pytest -m 'not system' $(AT_ONCE)
 
 test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps), and what the dashboard's image does
-	$(RUN) -m pytest -m system
+	$(RUN) -m pytest -m system $(AT_ONCE)
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
 	TRIBUTARY_TEST_POSTGRES=16 $(RUN) -m pytest -m 'not system' tests/integration

@@ -161,7 +161,7 @@ def _gardening(config: Config) -> Iterator[Alarm]:
             "failed",
             [
                 one_of("GardenFailed", "gardener", rule, statistic="Sum", period=_HOUR)
-                for rule in ("settle", "rescreen", "rejudge", "stamp", "evict", "embed", "index", "prune")
+                for rule in ("settle", "rescreen", "rejudge", "stamp", "evict", "embed", "index", "prune", "none")
             ],
             period=_HOUR,
         ),

@@ -13,12 +13,13 @@ from functools import cache
 from pathlib import Path
 
 from layers.memory import pythons
-from layers.memory.build import build, build_local
+from layers.memory.build import build, build_dashboard, build_local
 from layers.memory.recipe import PYTHONS, ROOT, RUNTIME_PYTHON, Target, this_machine
 
 BUILD = ROOT / "build"
 HERE = Path(__file__).parent
 WATCHING = HERE / "watching" / "sitecustomize.py"
+BESIDE = {"local": build_local, "dashboard": build_dashboard}
 _EMULATOR = HERE / "emulator.txt"
 _RUNTIME = HERE / "runtime.txt"
 
@@ -66,13 +67,13 @@ def built_layer() -> Path:
 
 
 @cache
-def built_both_layers() -> Path:
-    """Returns both layers in one folder, as Lambda unpacks them over one another."""
-    out = BUILD / f"layer-both-{kit().target.machine}"
-    local = BUILD / f"layer-local-here-{kit().target.machine}"
-    build_local(kit().target, local)
+def built_with(beside: str) -> Path:
+    """Returns the layer with another one, `local` or `dashboard`, in one folder, as Lambda unpacks them over one another."""
+    out = BUILD / f"layer-with-{beside}-{kit().target.machine}"
+    other = BUILD / f"layer-{beside}-here-{kit().target.machine}"
+    BESIDE[beside](kit().target, other)
     shutil.rmtree(out, ignore_errors=True)
-    for layer in (built_layer(), local):
+    for layer in (built_layer(), other):
         shutil.copytree(layer, out, copy_function=os.link, dirs_exist_ok=True)
     return out
 

@@ -52,6 +52,23 @@ def test_alarms_of_ours_watch_metrics_that_are_emitted(prod: Deployment) -> None
     assert watched <= {(name, *sorted(filter(None, ("service", of)))) for name, of in DIMENSION.items()}
 
 
+def test_page_of_metrics_names_the_alarm_that_watches_each(prod: Deployment) -> None:
+    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    told = {
+        (name, alarm)
+        for line in page.splitlines()
+        if (found := re.match(r"\| `(\w+)` ", line))
+        for name in found.groups()
+        for alarm in re.findall(r"\(runbook\.md#([a-z-]+)\) \|$", line)
+    }
+    assert told == {
+        (metric["MetricName"], alarm["AlarmName"].removeprefix("tributary-prod-"))
+        for alarm in _alarms(prod)
+        for metric in _metrics_of(alarm)
+        if metric["Namespace"] == NAMESPACE
+    }
+
+
 def test_each_alarm_has_its_section_in_the_runbook_and_each_section_its_alarm(prod: Deployment, dev: Deployment) -> None:
     names = [alarm["AlarmName"].removeprefix("tributary-prod-") for alarm in _alarms(prod)]
     assert sorted(names) == sorted(SECTIONS)

@@ -59,13 +59,17 @@ class RuleReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Backlog:
-    """What waits for a judge or a curator, at the end of a run: counts, and seconds since the oldest open dispute was opened."""
+    """What waits for a judge or a curator at the end of a run: counts, and seconds since the oldest open dispute was opened.
+
+    And by how many seconds the tribe's clock is ahead of the wall clock, as it is after a host's clock was wrong.
+    """
 
     pending: int = 0
     quarantined: int = 0
     disputes: int = 0
     challenges: int = 0
     oldest_dispute_s: float = 0.0
+    clock_ahead_s: float = 0.0
 
     def __add__(self, other: Backlog) -> Backlog:
         return Backlog(
@@ -74,6 +78,7 @@ class Backlog:
             disputes=self.disputes + other.disputes,
             challenges=self.challenges + other.challenges,
             oldest_dispute_s=max(self.oldest_dispute_s, other.oldest_dispute_s),
+            clock_ahead_s=max(self.clock_ahead_s, other.clock_ahead_s),
         )
 
 

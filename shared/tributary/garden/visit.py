@@ -79,6 +79,8 @@ class Survey:
     challenges: int
     oldest_dispute_s: float
     """Seconds since the oldest open dispute was opened, 0 when none is."""
+    clock_ahead_s: float
+    """Seconds by which the tribe's clock is ahead of the database's, 0 when it is not."""
     unscreened: int
     unjudged: int
     unembedded: int
@@ -182,6 +184,7 @@ class Visit:
             disputes=found.disputes,
             challenges=found.challenges,
             oldest_dispute_s=found.oldest_dispute_s,
+            clock_ahead_s=found.clock_ahead_s,
         )
         return TribeReport(tribe_id=self.tribe_id, name=self.name, rules=done, failed=failed, ms=ms, backlog=backlog)
 
@@ -201,6 +204,7 @@ def survey(tools: Tools, tribe_id: UUID, now: datetime) -> Survey:
         disputes=row["disputes"],
         challenges=row["challenges"],
         oldest_dispute_s=row["oldest_dispute_s"],
+        clock_ahead_s=row["clock_ahead_s"],
         unscreened=row["unscreened"],
         unjudged=row["unjudged"],
         unembedded=row["unembedded"] or 0,

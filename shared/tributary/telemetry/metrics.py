@@ -61,6 +61,7 @@ class Metric(StrEnum):
     DISPUTES_OPEN = "DisputesOpen", COUNT
     OLDEST_DISPUTE = "OldestDispute", SECONDS
     CHALLENGES_OPEN = "ChallengesOpen", COUNT
+    CLOCK_AHEAD = "ClockAhead", SECONDS
 
 
 @dataclass(frozen=True, slots=True)

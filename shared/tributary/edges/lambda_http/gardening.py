@@ -42,3 +42,4 @@ def _record(report: GardenReport) -> None:
     metrics.record(Metric.DISPUTES_OPEN, stands.disputes)
     metrics.record(Metric.OLDEST_DISPUTE, stands.oldest_dispute_s)
     metrics.record(Metric.CHALLENGES_OPEN, stands.challenges)
+    metrics.record(Metric.CLOCK_AHEAD, stands.clock_ahead_s)

@@ -25,6 +25,7 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
         'oldest_code', (SELECT oldest_code FROM schema_requirement),
         'active', coalesce(n.active, 0), 'pending', coalesce(n.pending, 0), 'quarantined', coalesce(n.quarantined, 0),
         'disputes', o.disputes, 'challenges', o.challenges, 'oldest_dispute_s', o.oldest_dispute_s,
+        'clock_ahead_s', greatest(0, extract(epoch FROM t.clock_at - statement_timestamp()))::float8,
         'unscreened', (
             SELECT count(*) FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
             WHERE d.tribe_id = p_tribe AND d.unjudged AND l.status = 'quarantined'
