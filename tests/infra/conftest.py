@@ -137,7 +137,7 @@ EVERYTHING: dict[str, object] = {
             "TRIBUTARY_STRONG_JUDGE": "bedrock",
             "TRIBUTARY_STRONG_JUDGE_MODEL": "eu.anthropic.claude-haiku-4-5-20251001-v1:0",
             "TRIBUTARY_SCREEN": "guardrails",
-            "TRIBUTARY_GUARDRAIL_ID": "gr1abc",
+            "TRIBUTARY_GUARDRAIL_ID": "ab12cd34ef56",
             "TRIBUTARY_GUARDRAIL_VERSION": "3",
             "TRIBUTARY_DISTILLER": "openai",
             "TRIBUTARY_DISTILLER_MODEL": "gpt-4.1-mini",

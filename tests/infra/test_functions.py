@@ -9,6 +9,8 @@ import pytest
 
 from infra.table import BY_NAME, FUNCTIONS
 from tests.infra.conftest import ROOT, Deployment
+from tributary.service import load_settings
+from tributary.service.logins import logins_of
 
 NAMES = [spec.name for spec in FUNCTIONS]
 
@@ -121,7 +123,7 @@ def test_models_are_allowed_by_id_and_a_profile_with_the_models_behind_it(everyt
         "eu-central-1::foundation-model/amazon.titan-embed-text-v2:0",
     ]
     (applied,) = [one for one in everything.statements("learn") if one["Action"] == "bedrock:ApplyGuardrail"]
-    assert _text(applied["Resource"]).endswith(":guardrail/gr1abc")
+    assert _text(applied["Resource"]).endswith(":guardrail/ab12cd34ef56")
     (secret,) = [one for one in everything.statements("learn") if one["Action"] == "secretsmanager:GetSecretValue"]
     assert secret["Resource"].endswith(":secret:tributary-AbCdEf")
 
@@ -198,4 +200,29 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         parts = value.get("Fn::Join", ["", []])[1]
         return "".join(part for part in parts if isinstance(part, str))
+    return str(value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_function_is_told_are_settings_that_it_takes(
+    everything: Deployment, dev: Deployment, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    deployment = dev if name == "dashboard" else everything
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    for variable, value in deployment.function(name)["Environment"]["Variables"].items():
+        if variable != "TRIBUTARY_SECRET_ARN":  # what it holds is asked for elsewhere
+            monkeypatch.setenv(variable, _resolved(value))
+    settings = load_settings()
+    logins = logins_of(settings)
+    assert logins is not None
+    assert (logins.owners is not None) == (name in {"migrate", "operator"})
+    assert (logins.runtime is not None) == (name not in {"migrate", "operator"})
+
+
+def _resolved(value: Any) -> str:
+    """Returns a value with something of the right form in place of each reference."""
+    if isinstance(value, dict) and "Fn::Join" in value:
+        return "".join(_resolved(part) for part in value["Fn::Join"][1])
+    if isinstance(value, dict):
+        return "https://sqs.eu-central-1.amazonaws.com/123456789012/pending" if "PendingQueue" in str(value) else "db.example.org"
     return str(value)

@@ -18,7 +18,7 @@ ENGLISH = "cohere.embed-english-v3"
 MULTILINGUAL = "cohere.embed-multilingual-v3"
 COHERE_V4 = "cohere.embed-v4:0"
 
-_INVOKE = r"/model/(?P<model>[^/]+(?:/[^/]+)?)/invoke"
+INVOKE = r"/model/(?P<model>[^/]+(?:/[^/]+)?)/invoke"
 _HASHED = HashedEmbedder(dimension=256)
 _ACCESS_KEY = {"AWS_ACCESS_KEY_ID": "AKIATESTTESTTESTTEST", "AWS_SECRET_ACCESS_KEY": "secret-for-tests-only"}
 
@@ -122,7 +122,7 @@ def throttled(retry_after: str | None = None) -> Reply:
     )
 
 
-ROUTES = [("POST", _INVOKE, invoked)]
+ROUTES = [("POST", INVOKE, invoked)]
 
 EXPIRED = refusal("ExpiredTokenException", "The security token included in the request is expired", status=403)
 DENIED = refusal("AccessDeniedException", "You don't have access to the model with the specified model ID.", status=403)
