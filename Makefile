@@ -68,7 +68,7 @@ arrows: $(VENV)/dev.stamp  ## import contracts
 eval: $(VENV)/dev.stamp  ## score judge, screen, search and agents on labelled data, beside the baseline; about 3 minutes
 	$(RUN) -m evals.run --tier offline --check-baseline
 
-check: lint types arrows test test-system eval  ## all that CI runs
+check: lint types arrows synth test test-system eval  ## all that CI runs
 
 bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run
 	$(RUN) -m benchmarks
