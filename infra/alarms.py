@@ -39,7 +39,7 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True)
 class Alarm:
-    """Raised after `periods` periods in a row; `name` is its section in the runbook."""
+    """Raised after `periods` periods in a row."""
 
     name: str
     means: str
@@ -48,6 +48,8 @@ class Alarm:
     comparison: cloudwatch.ComparisonOperator = _AT_LEAST
     periods: int = 1
     missing: cloudwatch.TreatMissingData = _QUIET_IS_FINE
+    section: str = ""
+    """Of the runbook, where it is not of the alarm's name."""
 
     @property
     def id(self) -> str:
@@ -79,19 +81,22 @@ def _serving(watched: Watched) -> Iterator[Alarm]:
         threshold=3000,
         periods=3,
     )
-    functions = watched.functions.functions
-    yield Alarm(
-        name="function-failing",
-        means="A function raised, ran out of time or of memory",
-        metric=_added("errors", [one.metric_errors(period=_FIVE_MINUTES) for one in functions.values()]),
-        threshold=3,
-    )
-    yield Alarm(
-        name="function-throttled",
-        means="AWS refuses to start more copies of a function",
-        metric=_added("throttles", [one.metric_throttles(period=_FIVE_MINUTES) for one in functions.values()]),
-        threshold=1,
-    )
+    # one a function: an alarm may not add up more than ten metrics
+    for name, function in watched.functions.functions.items():
+        yield Alarm(
+            name=f"function-failing-{name}",
+            section="function-failing",
+            means=f"The function {name} raised, or ran out of time or of memory",
+            metric=function.metric_errors(period=_FIVE_MINUTES),
+            threshold=3,
+        )
+        yield Alarm(
+            name=f"function-throttled-{name}",
+            section="function-throttled",
+            means=f"AWS refuses to start more copies of the function {name}",
+            metric=function.metric_throttles(period=_FIVE_MINUTES),
+            threshold=1,
+        )
 
 
 def _memory() -> Iterator[Alarm]:

@@ -49,6 +49,8 @@ class AppRunnerDashboard(Construct):
         door = ground.door(BY_NAME["dashboard"], certificates=_IN_THE_IMAGE)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("tasks.apprunner.amazonaws.com"))
         role.add_to_policy(iam.PolicyStatement(actions=["rds-db:connect"], resources=[door.login_arn]))
+        if config.secret_arn:
+            role.add_to_policy(iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[config.secret_arn]))
         connector = apprunner.CfnVpcConnector(
             self,
             "Connector",
@@ -57,6 +59,8 @@ class AppRunnerDashboard(Construct):
         )
         scaling = apprunner.CfnAutoScalingConfiguration(self, "Scaling", min_size=1, max_size=2, max_concurrency=50)
         own = {"TRIBUTARY_CONNECTIONS": "4", "AWS_REGION": Stack.of(self).region}
+        if config.secret_arn:
+            own["TRIBUTARY_SECRET_ARN"] = config.secret_arn
         given = {**config.models, **door.environment, **own}
         service = apprunner.CfnService(
             self,

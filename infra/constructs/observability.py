@@ -5,6 +5,7 @@ from __future__ import annotations
 from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
@@ -22,6 +23,15 @@ class Observability(Construct):
     def __init__(self, scope: Construct, id_: str, config: Config, watched: Watched) -> None:
         super().__init__(scope, id_)
         topic = sns.Topic(self, "Alarms", display_name=f"Tributary {config.profile}", enforce_ssl=True)
+        # a topic with a policy of its own has no other: without this, alarms of the same account are refused
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                actions=["sns:Publish"],
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+            )
+        )
         if config.alarm_email:
             topic.add_subscription(subscriptions.EmailSubscription(config.alarm_email))
         made = [self._alarm(config, one, topic) for one in alarms(config, watched)]
@@ -42,7 +52,7 @@ class Observability(Construct):
             self,
             one.id,
             alarm_name=f"{config.prefix}-{one.name}",
-            alarm_description=f"{one.means}. What to do: {RUNBOOK}#{one.name}",
+            alarm_description=f"{one.means}. What to do: {RUNBOOK}#{one.section or one.name}",
             metric=one.metric,
             threshold=one.threshold,
             comparison_operator=one.comparison,

@@ -70,12 +70,11 @@ def test_page_of_metrics_names_the_alarm_that_watches_each(prod: Deployment) -> 
 
 
 def test_each_alarm_has_its_section_in_the_runbook_and_each_section_its_alarm(prod: Deployment, dev: Deployment) -> None:
-    names = [alarm["AlarmName"].removeprefix("tributary-prod-") for alarm in _alarms(prod)]
-    assert sorted(names) == sorted(SECTIONS)
+    sections = {_section(alarm) for alarm in _alarms(prod)}
+    assert sections == set(SECTIONS)
     for alarm in _alarms(prod):
-        assert alarm["AlarmDescription"].endswith(f"docs/runbook.md#{alarm['AlarmName'].removeprefix('tributary-prod-')}")
-    fewer = {alarm["AlarmName"].removeprefix("tributary-dev-") for alarm in _alarms(dev)}
-    assert set(names) - fewer == {"proxy-pinned", "replica-behind"}
+        assert alarm["AlarmName"].startswith(f"tributary-prod-{_section(alarm)}")
+    assert sections - {_section(alarm) for alarm in _alarms(dev)} == {"proxy-pinned", "replica-behind"}
 
 
 def test_each_alarm_tells_somebody_and_says_when_it_is_over(everything: Deployment) -> None:
@@ -83,6 +82,18 @@ def test_each_alarm_tells_somebody_and_says_when_it_is_over(everything: Deployme
     for alarm in _alarms(everything):
         assert alarm["AlarmActions"] == alarm["OKActions"] == [topic]
     assert everything.only("AWS::SNS::Subscription")["Endpoint"] == "oncall@example.org"
+
+
+def test_alarms_may_tell_the_topic_and_nobody_without_tls(prod: Deployment) -> None:
+    statements = prod.only("AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+    (allowed,) = [one for one in statements if one["Effect"] == "Allow"]
+    assert (allowed["Action"], allowed["Principal"]) == ("sns:Publish", {"Service": "cloudwatch.amazonaws.com"})
+    (denied,) = [one for one in statements if one["Effect"] == "Deny"]
+    assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_no_alarm_adds_up_more_metrics_than_cloudwatch_takes(dev: Deployment) -> None:
+    assert max(len(_stats_of(alarm)) for alarm in _alarms(dev) if "Metrics" in alarm) <= 10
 
 
 def test_no_alarm_looks_back_further_than_cloudwatch_does(prod: Deployment, dev: Deployment) -> None:
@@ -97,6 +108,11 @@ def test_no_alarm_looks_back_further_than_cloudwatch_does(prod: Deployment, dev:
 def test_line_of_an_alarm_names_its_dimension_or_is_refused() -> None:
     with pytest.raises(ValueError, match="Coverage has coverage besides the service"):
         one_of("Coverage", "recall", statistic="Sum")
+
+
+def _section(alarm: dict[str, Any]) -> str:
+    """Returns the section of the runbook that an alarm names."""
+    return str(alarm["AlarmDescription"]).rsplit("docs/runbook.md#", 1)[1]
 
 
 def _body(deployment: Deployment) -> str:
