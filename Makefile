@@ -10,13 +10,14 @@ AT_ONCE ?= --numprocesses 2 --dist loadfile
 
 # Of the deployment: make deploy PROFILE=prod OPTIONS="-c dashboard=none" (docs/deploy.md)
 PROFILE ?= dev
+SYNTHESISED := $(if $(filter file default undefined,$(origin PROFILE)),prod dev,$(PROFILE))
 OPTIONS ?=
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi \
-	layer layer-local layer-dashboard layer-x86 layer-lock synth diff deploy destroy system-deps clean
+	layer layer-local layer-dashboard layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -104,9 +105,11 @@ chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, the
 openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
 	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json
 
-synth: $(VENV)/infra.stamp layer layer-dashboard  ## templates of both profiles under build/synth; needs no AWS account
-	$(CDK) synth --quiet --output build/synth/prod -c profile=prod $(OPTIONS)
-	$(CDK) synth --quiet --output build/synth/dev -c profile=dev $(OPTIONS)
+synth: $(VENV)/infra.stamp layer layer-dashboard  ## templates under build/synth, of both profiles or of PROFILE; needs no AWS account
+	for profile in $(SYNTHESISED); do $(CDK) synth --quiet --output build/synth/$$profile -c profile=$$profile $(OPTIONS) || exit 1; done
+
+bootstrap: $(VENV)/infra.stamp layer layer-dashboard  ## prepare an AWS account and region for deployments, once
+	$(CDK) bootstrap -c profile=$(PROFILE) $(OPTIONS)
 
 diff: $(VENV)/infra.stamp layer layer-dashboard  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
 	$(CDK) diff --all -c profile=$(PROFILE) $(OPTIONS)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from infra.models import Needs, needs_of
 from infra.table import FUNCTIONS, FunctionSpec
@@ -17,6 +27,7 @@ from infra.table import FUNCTIONS, FunctionSpec
 ROOT = Path(__file__).parents[1]
 LAYER = ROOT / "build" / "layer"
 LOCAL_LAYER = ROOT / "build" / "layer-local"
+_KEEPERS_ARN = r"arn:[^:]+:secretsmanager:[^:]+:\d{12}:secret:.+"
 DASHBOARD_LAYER = ROOT / "build" / "layer-dashboard"
 
 
@@ -25,14 +36,43 @@ class BadOption(Exception):
 
 
 def _from_json(value: object) -> object:
-    """Options given on the command line are text; lists and mappings are JSON in it."""
-    if isinstance(value, str) and value.strip()[:1] in {"{", "["}:
-        return json.loads(value)
+    """Options given on the command line are text; lists and mappings are JSON in it, or in a file that is named after an `@`."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    try:
+        if text.startswith("@"):
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        return json.loads(text)
+    except (OSError, ValueError):
+        raise ValueError(
+            "must be JSON, which shells and make take the quotes from: write it into a file and give @file.json, or into cdk.json"
+        ) from None
+
+
+def _shaped(pattern: str, example: str) -> AfterValidator:
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"must look like {example} (it is '{value}')")
+        return value
+
+    return AfterValidator(check)
+
+
+def _network(value: str) -> str:
+    try:
+        network = ipaddress.IPv4Network(value)
+    except ValueError:
+        raise ValueError(f"must be a network such as 10.20.0.0/16 (it is '{value}')") from None
+    if not (network.is_private and 16 <= network.prefixlen <= 18):
+        raise ValueError(f"must be a private network of the size /16 to /18 (it is '{value}')")
     return value
 
 
 Json = BeforeValidator(_from_json)
 Capacity = Annotated[float, Field(ge=0, le=256, multiple_of=0.5)]
+Instant = _shaped(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-11-30T09:00:00Z")
+ClusterName = _shaped(r"[a-z](-?[a-z0-9])+", "tributary-prod")
 
 
 class Config(BaseModel):
@@ -41,12 +81,12 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     profile: Literal["prod", "dev"]
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,20}$")] = "tributary"
+    name: Annotated[str, Field(max_length=20), _shaped(r"[a-z](-?[a-z0-9])+", "tributary or team-memory")] = "tributary"
     """Begins the names of stacks and functions: `tributary-prod-recall`."""
-    account: Annotated[str, Field(pattern=r"^\d{12}$")] | None = None
-    region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")] | None = None
+    account: Annotated[str, _shaped(r"\d{12}", "123456789012")] | None = None
+    region: Annotated[str, _shaped(r"[a-z]{2}(-[a-z]+)+-\d", "eu-central-1")] | None = None
 
-    cidr: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+\.\d+/\d+$")] = "10.20.0.0/16"
+    cidr: Annotated[str, AfterValidator(_network)] = "10.20.0.0/16"
     egress: Literal["none", "nat"] = "none"
 
     proxy: bool
@@ -55,12 +95,18 @@ class Config(BaseModel):
     max_acu: Annotated[Capacity, Field(ge=1)]
     backup_days: Annotated[int, Field(ge=1, le=35)]
     deletion_protection: bool
+    restore_from: Annotated[str, ClusterName] | None = None
+    restore_to: Annotated[str, Instant] | None = None
+    restore_snapshot: (
+        Annotated[str, _shaped(r"arn:[^:]+:rds:.+:cluster-snapshot:.+", "arn:aws:rds:...:cluster-snapshot:...")] | None
+    ) = None
+    """The database begins as a copy of another cluster, now or at an instant, or of a snapshot; to be kept from then on."""
 
     dashboard: Literal["apprunner", "lambda", "none"] = "lambda"
     authorization: Literal["tokens", "iam"] = "tokens"
     cors_origins: Annotated[tuple[str, ...], Json] = ()
     domain_name: str | None = None
-    certificate_arn: str | None = None
+    certificate_arn: Annotated[str, _shaped(r"arn:[^:]+:acm:.+", "arn:aws:acm:...")] | None = None
     hosted_zone_id: str | None = None
     hosted_zone_name: str | None = None
     requests_per_second: Annotated[int, Field(ge=1, le=10_000)]
@@ -68,14 +114,18 @@ class Config(BaseModel):
     garden_minutes: Annotated[int, Field(ge=1, le=1440)]
     index_minutes: Annotated[int, Field(ge=15, le=1440)]
     log_days: Literal[1, 7, 14, 30, 90, 180, 365, 731]
-    alarm_email: str | None = None
+    alarm_email: Annotated[str, _shaped(r"[^@\s]+@[^@\s]+\.[^@\s]+", "oncall@example.org")] | None = None
     snap_start: bool = False
     reserved_concurrency: Annotated[Mapping[str, Annotated[int, Field(ge=1)]], Json] = Field(default_factory=dict)
 
     settings: Annotated[Mapping[str, str], Json] = Field(default_factory=dict)
     """Settings of the library for every function, by variable (docs/settings.md); no keys: those go into the secret."""
-    secret_arn: Annotated[str, Field(pattern=r"^arn:[^:]+:secretsmanager:[^:]+:\d{12}:secret:.+$")] | None = None
+    secret_arn: (
+        Annotated[str, _shaped(_KEEPERS_ARN, "arn:aws:secretsmanager:<region>:<account>:secret:<name>-<6 characters>")] | None
+    ) = None
     """A secret whose JSON holds settings that nobody may read, such as API keys."""
+    restart: Annotated[str, Field(max_length=100)] = ""
+    """Any word. Another one than before has every function started anew, as after a change of the secret."""
     layer: Path = LAYER
     local_layer: Path = LOCAL_LAYER
     dashboard_layer: Path = DASHBOARD_LAYER
@@ -95,7 +145,15 @@ class Config(BaseModel):
         if self.proxy and self.min_acu == 0:
             raise ValueError("min_acu=0 has no use with proxy=true: a cluster behind RDS Proxy never pauses")
         if self.readers and not self.proxy:
-            raise ValueError("readers need proxy=true: recall reads through the proxy's read-only endpoint")
+            raise ValueError(
+                "readers need proxy=true: recall reads through the proxy's read-only endpoint (without a proxy, readers=0)"
+            )
+        if self.restore_to and not self.restore_from:
+            raise ValueError("restore_to needs restore_from, the cluster to copy")
+        if self.restore_from and self.restore_snapshot:
+            raise ValueError("restore_from and restore_snapshot exclude each other")
+        if self.restore_from == self.prefix:
+            raise ValueError(f"restore_from={self.prefix} is this deployment itself: give the copy another name (-c name=...)")
         if bool(self.domain_name) != bool(self.certificate_arn):
             raise ValueError("domain_name and certificate_arn go together")
         if bool(self.hosted_zone_id) != bool(self.hosted_zone_name):

@@ -82,7 +82,13 @@ def _wrong(settings: Mapping[str, str], chosen: Mapping[str, str]) -> Iterator[s
             yield f"settings: {name} is set by the stack itself"
         if name.endswith("_API_KEY"):
             yield f"settings: {name} is a key, which all readers of the configuration see; put it into the secret (secret_arn)"
+    if "TRIBUTARY_CELLS" in settings:
+        yield "settings: TRIBUTARY_CELLS: a deployment serves one database; make another deployment for another cell"
     for name, value in chosen.items():
+        needed = [f"{name}_MODEL"] if value in {"bedrock", "openai", "jev"} and "EMBEDDER" not in name else []
+        needed = ["TRIBUTARY_GUARDRAIL_ID", "TRIBUTARY_GUARDRAIL_VERSION"] if value == "guardrails" else needed
+        for missing in (one for one in needed if not settings.get(one)):
+            yield f"settings: {name}={value} needs {missing}"
         if value in _IMPOSSIBLE:
             yield f"settings: {name}={value} {_IMPOSSIBLE[value]}"
         elif value and value not in _INSIDE | _OUTSIDE:

@@ -53,13 +53,19 @@ class AppStack(Stack):
         Migration(self, "Migration", functions)
         api = Api(self, "Api", config, functions)
         schedules = Schedules(self, "Schedules", config, functions)
-        dashboard_service(self, config, ground=ground, functions=functions)
+        pages = dashboard_service(self, config, ground=ground, functions=functions)
         watched = Watched(ground=ground, functions=functions, api=api, pending=pending, schedules=schedules)
-        Observability(self, "Observability", config, watched)
-        CfnOutput(self, "Url", value=api.url, description="TRIBUTARY_URL of every agent")
-        CfnOutput(
-            self, "Operator", value=functions.functions["operator"].function_name, description="tributary --via lambda --function"
-        )
+        board = Observability(self, "Observability", config, watched)
+        operator = functions.functions["operator"].function_name
+        for name, value, description in (
+            ("Url", api.url, "TRIBUTARY_URL of every agent"),
+            ("Operator", operator, "TRIBUTARY_OPERATOR_FUNCTION of operators"),
+            ("Board", board.url, "The CloudWatch dashboard"),
+            ("Dashboard", pages, "Pages about the memory itself"),
+            ("DomainTarget", api.domain_target, "What the DNS record of the domain's name points to"),
+        ):
+            if value is not None:
+                CfnOutput(self, f"{name}Output", value=value, description=description).override_logical_id(name)
 
 
 def _environment(config: Config) -> Environment | None:

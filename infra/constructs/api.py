@@ -46,6 +46,8 @@ class Api(Construct):
         self.stage = logged_stage(self, config, self.http)
         self._routes(config, functions)
         self.url = self.http.api_endpoint
+        self.domain_target: str | None = None
+        """What a DNS record of the domain's name must point to, where no hosted zone was given."""
         if config.domain_name:
             self._domain(config, config.domain_name)
 
@@ -92,6 +94,7 @@ class Api(Construct):
         )
         api.ApiMapping(self, "Mapping", api=self.http, domain_name=domain, stage=self.stage)
         self.url = f"https://{name}"
+        self.domain_target = domain.regional_domain_name
         if config.hosted_zone_id and config.hosted_zone_name:
             zone = route53.HostedZone.from_hosted_zone_attributes(
                 self, "Zone", hosted_zone_id=config.hosted_zone_id, zone_name=config.hosted_zone_name

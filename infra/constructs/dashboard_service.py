@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_apigatewayv2 as api
 from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_apprunner as apprunner
@@ -21,12 +21,13 @@ _PORT = "8080"
 _IN_THE_IMAGE = "/app/certs/rds.pem"
 
 
-def dashboard_service(scope: Construct, config: Config, *, ground: Ground, functions: Functions) -> None:
-    """Makes what the option asks for."""
+def dashboard_service(scope: Construct, config: Config, *, ground: Ground, functions: Functions) -> str | None:
+    """Makes what the option asks for, and returns its address."""
     if config.dashboard == "apprunner":
-        AppRunnerDashboard(scope, "Dashboard", config, ground)
-    elif config.dashboard == "lambda":
-        LambdaDashboard(scope, "Dashboard", config, functions)
+        return AppRunnerDashboard(scope, "Dashboard", config, ground).url
+    if config.dashboard == "lambda":
+        return LambdaDashboard(scope, "Dashboard", config, functions).url
+    return None
 
 
 class AppRunnerDashboard(Construct):
@@ -94,7 +95,7 @@ class AppRunnerDashboard(Construct):
             ),
         )
         service.node.add_dependency(puller)
-        CfnOutput(self, "Url", value=f"https://{service.attr_service_url}", description="The dashboard")
+        self.url = f"https://{service.attr_service_url}"
 
 
 def _health_check(config: Config) -> apprunner.CfnService.HealthCheckConfigurationProperty:
@@ -127,4 +128,4 @@ class LambdaDashboard(Construct):
             path="/", methods=[api.HttpMethod.ANY], integration=door
         ):
             acknowledge(route, {"APIG4": "The pages sign people in by themselves; what is open shows nothing of any tribe"})
-        CfnOutput(self, "Url", value=http.api_endpoint, description="The dashboard")
+        self.url = http.api_endpoint

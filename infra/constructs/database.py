@@ -50,7 +50,7 @@ class Database(Construct):
             backup=rds.BackupProps(retention=Duration.days(config.backup_days)),
             copy_tags_to_snapshot=True,
             deletion_protection=keep,
-            removal_policy=RemovalPolicy.RETAIN if keep else RemovalPolicy.SNAPSHOT,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE if keep else RemovalPolicy.SNAPSHOT,
             cloudwatch_logs_exports=["postgresql"],
             cluster_identifier=config.prefix,
             parameter_group=rds.ParameterGroup(
@@ -69,6 +69,7 @@ class Database(Construct):
         )
         self.cluster.node.add_dependency(log)
         self._log_in_by_iam()
+        self._copy_of(config)
         reasons = {"RDS11": "5432 is what tools expect; nothing outside of the pairs of security groups reaches it at any port"}
         if not keep:
             reasons["RDS10"] = "A cluster for trying things out, which 'make destroy' must be able to remove; a snapshot stays"
@@ -80,6 +81,22 @@ class Database(Construct):
             raise TypeError(f"the cluster's resource is a {type(resource).__name__}")
         resource.manage_master_user_password = None
         resource.master_user_authentication_type = "iam-db-auth"
+
+    def _copy_of(self, config: Config) -> None:
+        """Has the cluster begin as a copy; master, name and encryption are then those of what is copied, and may not be given."""
+        resource = self.cluster.node.default_child
+        if not isinstance(resource, rds.CfnDBCluster) or not (config.restore_from or config.restore_snapshot):
+            return
+        resource.source_db_cluster_identifier = config.restore_from
+        resource.restore_to_time = config.restore_to
+        resource.use_latest_restorable_time = True if config.restore_from and not config.restore_to else None
+        resource.snapshot_identifier = config.restore_snapshot
+        resource.master_username = None
+        resource.master_user_authentication_type = None
+        resource.database_name = None
+        if config.restore_from:
+            resource.storage_encrypted = None
+            acknowledge(self, {"RDS2": "A copy is encrypted as what it is a copy of, and may not say so"})
 
     def login_arn(self, user: str) -> str:
         """Returns the resource of `rds-db:connect` by which a user logs in to the cluster itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from aws_cdk import Acknowledgment, Duration, Stack, Token, Validations
+from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Stack, Token, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -75,6 +75,7 @@ class Functions(Construct):
             security_groups=[self._group(spec)],
             dead_letter_queue=self.dead.get(spec.name),
             reserved_concurrent_executions=config.reserved_concurrency.get(spec.name),
+            current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),  # to go back to in an emergency
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS if snapshot else None,
         )
         acknowledge(
@@ -102,6 +103,8 @@ class Functions(Construct):
             given["TRIBUTARY_PENDING_QUEUE_URL"] = self._pending.queue.queue_url
         if config.secret_arn:
             given["TRIBUTARY_SECRET_ARN"] = config.secret_arn
+        if config.restart:
+            given["RESTART"] = config.restart
         return given
 
     def _role(self, room: Construct, spec: FunctionSpec, log: logs.LogGroup) -> iam.Role:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
@@ -40,12 +40,7 @@ class Observability(Construct):
         for row in rows(config, watched):
             board.add_widgets(*row)
         region = Stack.of(self).region
-        CfnOutput(
-            self,
-            "Board",
-            value=f"https://console.aws.amazon.com/cloudwatch/home?region={region}#dashboards:name={config.prefix}",
-            description="The CloudWatch dashboard",
-        )
+        self.url = f"https://console.aws.amazon.com/cloudwatch/home?region={region}#dashboards:name={config.prefix}"
 
     def _alarm(self, config: Config, one: Alarm, topic: sns.Topic) -> cloudwatch.Alarm:
         made = cloudwatch.Alarm(

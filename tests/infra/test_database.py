@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.infra.conftest import Deployment
+from tests.infra.conftest import Deployment, Synthesiser
 
 
 def test_every_login_is_by_iam_and_no_password_of_the_database_exists(prod: Deployment, dev: Deployment) -> None:
@@ -38,7 +38,7 @@ def test_no_instance_is_public(prod: Deployment, dev: Deployment) -> None:
 
 def test_production_cannot_be_deleted_by_mistake_and_a_trial_can(prod: Deployment, dev: Deployment) -> None:
     (kept,) = prod.of_type("AWS::RDS::DBCluster").values()
-    assert kept["DeletionPolicy"] == "Retain"
+    assert kept["DeletionPolicy"] == "RetainExceptOnCreate"
     assert kept["Properties"]["DeletionProtection"] is True
     (tried,) = dev.of_type("AWS::RDS::DBCluster").values()
     assert tried["DeletionPolicy"] == "Snapshot"
@@ -50,6 +50,25 @@ def test_a_trial_sleeps_when_nobody_asks_and_production_does_not(prod: Deploymen
     assert awake == {"MinCapacity": 0.5, "MaxCapacity": 16}
     asleep = dev.only("AWS::RDS::DBCluster")["ServerlessV2ScalingConfiguration"]
     assert asleep == {"MinCapacity": 0, "MaxCapacity": 2, "SecondsUntilAutoPause": 600}
+
+
+def test_a_copy_of_another_cluster_says_nothing_of_what_it_inherits(synthesise: Synthesiser) -> None:
+    copied = synthesise(
+        profile="prod",
+        dashboard="none",
+        name="copy",
+        restore_from="tributary-prod",
+        restore_to="2026-11-30T09:00:00Z",
+        restart="2026-11-30",
+    )
+    cluster = copied.only("AWS::RDS::DBCluster")
+    assert cluster["SourceDBClusterIdentifier"] == "tributary-prod"
+    assert cluster["RestoreToTime"] == "2026-11-30T09:00:00Z"
+    inherited = {"MasterUsername", "MasterUserAuthenticationType", "DatabaseName", "StorageEncrypted", "UseLatestRestorableTime"}
+    assert not inherited & set(cluster)
+    assert cluster["EnableIAMDatabaseAuthentication"] is True
+    assert cluster["DBClusterIdentifier"] == "copy-prod"
+    assert copied.findings == []
 
 
 def test_the_proxy_takes_iam_and_tls_alone_and_logs_in_as_the_functions_users(prod: Deployment, dev: Deployment) -> None:

@@ -185,6 +185,24 @@ def test_options_reach_the_functions_that_they_are_for(everything: Deployment, p
     assert "ReservedConcurrentExecutions" not in everything.function("learn")
 
 
+def test_versions_stay_so_that_an_alias_can_go_back(prod: Deployment) -> None:
+    assert {one["DeletionPolicy"] for one in prod.of_type("AWS::Lambda::Version").values()} == {"Retain"}
+
+
+def test_a_word_starts_every_function_anew(synthesise: Any) -> None:
+    """Since it changes what a version is made of: so that a changed secret is read."""
+    word = "2026-11-30"
+    again = synthesise(
+        profile="prod",
+        dashboard="none",
+        name="copy",
+        restore_from="tributary-prod",
+        restore_to="2026-11-30T09:00:00Z",
+        restart=word,
+    )
+    assert {again.function(name)["Environment"]["Variables"]["RESTART"] for name in NAMES if name != "dashboard"} == {word}
+
+
 def test_local_embedder_brings_the_second_layer(synthesise: Any) -> None:
     local = synthesise(profile="dev", dashboard="none", settings='{"TRIBUTARY_EMBEDDER": "minilm"}')
     assert len(local.function("recall")["Layers"]) == 2

@@ -25,11 +25,31 @@ from tests.infra.conftest import ROOT
         ({"profile": "dev", "min_acu": "4"}, "min_acu (4.0) is above max_acu (2.0)"),
         ({"profile": "dev", "proxy": "true"}, "a cluster behind RDS Proxy never pauses"),
         ({"profile": "dev", "readers": "1"}, "readers need proxy=true"),
-        ({"profile": "dev", "account": "12"}, "-c account: "),
-        ({"profile": "dev", "region": "Frankfurt"}, "-c region: "),
+        ({"profile": "dev", "account": "12"}, "-c account: must look like 123456789012 (it is '12')"),
+        ({"profile": "dev", "region": "Frankfurt"}, "-c region: must look like eu-central-1 (it is 'Frankfurt')"),
+        ({"profile": "dev", "name": "my-"}, "-c name: must look like tributary or team-memory"),
+        ({"profile": "dev", "cidr": "999.0.0.0/99"}, "-c cidr: must be a network such as 10.20.0.0/16"),
+        ({"profile": "dev", "cidr": "10.0.0.0/30"}, "-c cidr: must be a private network of the size /16 to /18"),
+        ({"profile": "dev", "alarm_email": "x"}, "-c alarm_email: must look like oncall@example.org"),
+        ({"profile": "dev", "certificate_arn": "x"}, "-c certificate_arn: must look like arn:aws:acm:..."),
+        ({"profile": "dev", "restore_to": "2026-11-30T09:00:00Z"}, "restore_to needs restore_from"),
+        (
+            {"profile": "dev", "restore_to": "yesterday", "restore_from": "x1"},
+            "-c restore_to: must look like 2026-11-30T09:00:00Z",
+        ),
+        ({"profile": "prod", "restore_from": "tributary-prod"}, "is this deployment itself"),
+        ({"profile": "dev", "settings": "{TRIBUTARY_JUDGE:local}"}, "must be JSON, which shells and make take the quotes from"),
+        ({"profile": "dev", "settings": "@nowhere.json"}, "-c settings: must be JSON"),
+        ({"profile": "dev", "settings": '{"TRIBUTARY_STRONG_JUDGE": "bedrock"}'}, "needs TRIBUTARY_STRONG_JUDGE_MODEL"),
+        ({"profile": "dev", "settings": '{"TRIBUTARY_SCREEN": "guardrails"}'}, "needs TRIBUTARY_GUARDRAIL_ID"),
+        ({"profile": "dev", "settings": '{"TRIBUTARY_CELLS": "eu=postgresql://x"}'}, "a deployment serves one database"),
         ({"profile": "dev", "cors_origins": '["*"]'}, "'*' is no exact origin"),
         ({"profile": "dev", "domain_name": "m.example.org"}, "domain_name and certificate_arn go together"),
-        ({"profile": "dev", "settings": '{"TRIBUTARY_JUDGE": "openai"}'}, "TRIBUTARY_JUDGE=openai: cannot be reached"),
+        ({"profile": "dev", "settings": '{"TRIBUTARY_JUDGE": "openai"}'}, "needs TRIBUTARY_JUDGE_MODEL"),
+        (
+            {"profile": "dev", "settings": '{"TRIBUTARY_JUDGE": "openai", "TRIBUTARY_JUDGE_MODEL": "gpt-4.1-mini"}'},
+            "TRIBUTARY_JUDGE=openai: cannot be reached",
+        ),
         ({"profile": "dev", "settings": '{"TRIBUTARY_TRACES": "otlp"}'}, "TRIBUTARY_TRACES=otlp: cannot be reached"),
         ({"profile": "dev", "settings": '{"TRIBUTARY_SCREEN": "claude"}'}, "is a program, which no Lambda function has"),
         ({"profile": "dev", "settings": '{"TRIBUTARY_EMBEDDER": "sentence-transformers"}'}, "more than a Lambda layer holds"),
@@ -49,8 +69,15 @@ def test_mistake_is_named_with_its_option(options: dict[str, str], said: str) ->
 
 
 def test_model_outside_of_aws_may_be_used_where_there_is_a_way_out() -> None:
-    config = config_from({"profile": "dev", "egress": "nat", "settings": '{"TRIBUTARY_JUDGE": "openai"}'})
-    assert config.models == {"TRIBUTARY_EMBEDDER": "bedrock", "TRIBUTARY_JUDGE": "openai"}
+    chosen = {"TRIBUTARY_JUDGE": "openai", "TRIBUTARY_JUDGE_MODEL": "gpt-4.1-mini"}
+    config = config_from({"profile": "dev", "egress": "nat", "settings": chosen})
+    assert config.models == {"TRIBUTARY_EMBEDDER": "bedrock", **chosen}
+
+
+def test_json_may_be_in_a_file_that_no_shell_takes_quotes_from(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text('{"TRIBUTARY_LOG_LEVEL": "DEBUG"}')
+    assert config_from({"profile": "dev", "settings": f"@{file}"}).settings == {"TRIBUTARY_LOG_LEVEL": "DEBUG"}
 
 
 def test_contexts_of_cdk_itself_are_no_options_of_ours() -> None:
