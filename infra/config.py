@@ -27,7 +27,7 @@ from infra.table import FUNCTIONS, FunctionSpec
 ROOT = Path(__file__).parents[1]
 LAYER = ROOT / "build" / "layer"
 LOCAL_LAYER = ROOT / "build" / "layer-local"
-_KEEPERS_ARN = r"arn:[^:]+:secretsmanager:[^:]+:\d{12}:secret:.+"
+_KEEPERS_ARN = r"arn:aws(-[a-z]+)*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[A-Za-z0-9/_+=.@-]+"
 DASHBOARD_LAYER = ROOT / "build" / "layer-dashboard"
 
 
@@ -44,10 +44,14 @@ def _from_json(value: object) -> object:
         if text.startswith("@"):
             text = Path(text[1:]).read_text(encoding="utf-8")
         return json.loads(text)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise ValueError(
             "must be JSON, which shells and make take the quotes from: write it into a file and give @file.json, or into cdk.json"
         ) from None
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def _shaped(pattern: str, example: str) -> AfterValidator:
@@ -81,7 +85,7 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     profile: Literal["prod", "dev"]
-    name: Annotated[str, Field(max_length=20), _shaped(r"[a-z](-?[a-z0-9])+", "tributary or team-memory")] = "tributary"
+    name: Annotated[str, Field(max_length=20), _shaped(r"[a-z]([a-z0-9]|-(?=[a-z]))+", "tributary or team-memory")] = "tributary"
     """Begins the names of stacks and functions: `tributary-prod-recall`."""
     account: Annotated[str, _shaped(r"\d{12}", "123456789012")] | None = None
     region: Annotated[str, _shaped(r"[a-z]{2}(-[a-z]+)+-\d", "eu-central-1")] | None = None
@@ -113,7 +117,7 @@ class Config(BaseModel):
 
     garden_minutes: Annotated[int, Field(ge=1, le=1440)]
     index_minutes: Annotated[int, Field(ge=15, le=1440)]
-    log_days: Literal[1, 7, 14, 30, 90, 180, 365, 731]
+    log_days: Annotated[Literal[1, 7, 14, 30, 90, 180, 365, 731], BeforeValidator(_whole)]
     alarm_email: Annotated[str, _shaped(r"[^@\s]+@[^@\s]+\.[^@\s]+", "oncall@example.org")] | None = None
     snap_start: bool = False
     reserved_concurrency: Annotated[Mapping[str, Annotated[int, Field(ge=1)]], Json] = Field(default_factory=dict)

@@ -24,6 +24,7 @@ _SET_BY_THE_STACK = frozenset(
         "TRIBUTARY_POSTGRES_MAJOR",
         "TRIBUTARY_LOG_FILE",
         "TRIBUTARY_CORS_ORIGINS",
+        "AWS_REGION",
     }
 )
 TITAN = "amazon.titan-embed-text-v2:0"
@@ -80,6 +81,10 @@ def _wrong(settings: Mapping[str, str], chosen: Mapping[str, str]) -> Iterator[s
             yield f"settings: {name} is no setting" + (f"; did you mean {near[0]}?" if near else "")
         if name in _SET_BY_THE_STACK:
             yield f"settings: {name} is set by the stack itself"
+        if "@" in settings[name] and "://" in settings[name]:
+            yield f"settings: {name} has a user or password in its URL, which all readers of the configuration see"
+        if name.endswith(("_MODEL", "_GUARDRAIL_ID")) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:./_-]*", settings[name]):
+            yield f"settings: {name} must be one model's or guardrail's id or ARN (it is '{settings[name]}')"
         if name.endswith("_API_KEY"):
             yield f"settings: {name} is a key, which all readers of the configuration see; put it into the secret (secret_arn)"
     if "TRIBUTARY_CELLS" in settings:

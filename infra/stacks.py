@@ -8,7 +8,7 @@ from constructs import Construct
 from infra.alarms import Watched
 from infra.config import Config
 from infra.constructs.api import Api
-from infra.constructs.dashboard_service import dashboard_service
+from infra.constructs.dashboard_service import AppRunnerDashboard, dashboard_service
 from infra.constructs.database import Database
 from infra.constructs.functions import Functions
 from infra.constructs.ground import Ground
@@ -50,10 +50,11 @@ class AppStack(Stack):
         )
         pending = PendingQueue(self, "Pending")
         functions = Functions(self, "Functions", config, ground=ground, layers=Layers(self, "Layers", config), pending=pending)
-        Migration(self, "Migration", functions)
         api = Api(self, "Api", config, functions)
         schedules = Schedules(self, "Schedules", config, functions)
         pages = dashboard_service(self, config, ground=ground, functions=functions)
+        container = pages.container if isinstance(pages, AppRunnerDashboard) else None
+        Migration(self, "Migration", functions, besides=[container] if container else [])
         watched = Watched(ground=ground, functions=functions, api=api, pending=pending, schedules=schedules)
         board = Observability(self, "Observability", config, watched)
         operator = functions.functions["operator"].function_name
@@ -61,7 +62,7 @@ class AppStack(Stack):
             ("Url", api.url, "TRIBUTARY_URL of every agent"),
             ("Operator", operator, "TRIBUTARY_OPERATOR_FUNCTION of operators"),
             ("Board", board.url, "The CloudWatch dashboard"),
-            ("Dashboard", pages, "Pages about the memory itself"),
+            ("Dashboard", pages.url if pages else None, "Pages about the memory itself"),
             ("DomainTarget", api.domain_target, "What the DNS record of the domain's name points to"),
         ):
             if value is not None:

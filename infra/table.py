@@ -22,7 +22,7 @@ class FunctionSpec:
     door: Literal["proxy", "writer"] = "proxy"
     """The way to the database: through the proxy where there is one, or to the writer itself, as the owner."""
     patience_s: int = 25
-    """For a database that was paused: its first connection takes 15 seconds or more."""
+    """The longest that connecting to the database may take."""
     reads_replica: bool = False
     models: frozenset[str] = frozenset()
     tells_queue: bool = False
@@ -69,7 +69,7 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         purpose="the queue of tribes with pending lessons: judges those in its own time",
         code="learn",
         memory_mb=1024,
-        timeout_s=300,
+        timeout_s=120,
         models=_JUDGES,
         snap_start=False,
     ),
@@ -86,8 +86,8 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         purpose="which agent a bearer token belongs to",
         memory_mb=512,
         timeout_s=10,
-        # tried four times within API Gateway's ten seconds; then the function looks the token up itself, with more patience
-        patience_s=2,
+        # well within the ten seconds that API Gateway gives it; then the function looks the token up itself, with more patience
+        patience_s=3,
     ),
     FunctionSpec(
         name="gardener",

@@ -21,12 +21,14 @@ _PORT = "8080"
 _IN_THE_IMAGE = "/app/certs/rds.pem"
 
 
-def dashboard_service(scope: Construct, config: Config, *, ground: Ground, functions: Functions) -> str | None:
-    """Makes what the option asks for, and returns its address."""
+def dashboard_service(
+    scope: Construct, config: Config, *, ground: Ground, functions: Functions
+) -> AppRunnerDashboard | LambdaDashboard | None:
+    """Makes what the option asks for."""
     if config.dashboard == "apprunner":
-        return AppRunnerDashboard(scope, "Dashboard", config, ground).url
+        return AppRunnerDashboard(scope, "Dashboard", config, ground)
     if config.dashboard == "lambda":
-        return LambdaDashboard(scope, "Dashboard", config, functions).url
+        return LambdaDashboard(scope, "Dashboard", config, functions)
     return None
 
 
@@ -63,7 +65,7 @@ class AppRunnerDashboard(Construct):
         if config.secret_arn:
             own["TRIBUTARY_SECRET_ARN"] = config.secret_arn
         given = {**config.models, **door.environment, **own}
-        service = apprunner.CfnService(
+        self.container = service = apprunner.CfnService(
             self,
             "Service",
             service_name=f"{config.prefix}-dashboard",

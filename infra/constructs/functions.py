@@ -40,8 +40,11 @@ class Functions(Construct):
         self.dead: dict[str, sqs.Queue] = {}
         self.functions = {spec.name: self._function(spec) for spec in config.functions}
         self.live = {name: function.add_alias("live") for name, function in self.functions.items()}
+        at_once = min(5, config.reserved_concurrency.get("settler", 5))
+        if at_once < 2:
+            raise BadOption("-c reserved_concurrency: the settler needs at least 2, the least that SQS invokes it with")
         self.live["settler"].add_event_source(
-            sources.SqsEventSource(pending.queue, batch_size=10, max_concurrency=5, report_batch_item_failures=True)
+            sources.SqsEventSource(pending.queue, batch_size=10, max_concurrency=at_once, report_batch_item_failures=True)
         )
 
     def function_name(self, spec: FunctionSpec) -> str:

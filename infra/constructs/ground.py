@@ -15,6 +15,11 @@ CERTIFICATES = "/opt/certs/rds.pem"
 """Where the layer has them."""
 
 
+_RESUME_S = 25
+"""For connecting to a cluster that may be paused: it takes 15 seconds or more to answer."""
+_AWAKE_S = 5
+
+
 @dataclass(frozen=True, kw_only=True)
 class Door:
     """One login: what the code is told of it, and what its role must be allowed."""
@@ -38,8 +43,9 @@ class Ground:
         writer = self.database.cluster.cluster_endpoint.hostname
 
         def url(host: str) -> str:
-            patience = f"&connect_timeout={spec.patience_s}" if self.config.min_acu == 0 else ""
-            return f"postgresql://{user}@{host}:5432/{NAME}?sslmode=verify-full&sslrootcert={certificates}{patience}"
+            patience = min(spec.patience_s, _RESUME_S if self.config.min_acu == 0 else _AWAKE_S)
+            given = f"sslmode=verify-full&sslrootcert={certificates}&connect_timeout={patience}"
+            return f"postgresql://{user}@{host}:5432/{NAME}?{given}"
 
         given = {"TRIBUTARY_DATABASE_AUTH": "iam"}
         if spec.door == "writer":

@@ -34,7 +34,7 @@ class Proxy(Construct):
             vpc_subnets=network.storage,
             security_groups=[network.proxy],
             require_tls=True,
-            borrow_timeout=Duration.seconds(10),
+            borrow_timeout=Duration.seconds(5),
             idle_client_timeout=Duration.minutes(30),
             max_connections_percent=90,
             max_idle_connections_percent=50,

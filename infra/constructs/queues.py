@@ -9,8 +9,8 @@ from constructs import Construct
 from infra.acknowledged import acknowledge
 from infra.table import BY_NAME
 
-TRIES = 5
-"""Times that a tribe's pending lessons are tried before the message is set aside; the gardener goes on trying."""
+TRIES = 8
+"""Times that a tribe's pending lessons are tried, half an hour in all, until the message is set aside."""
 
 
 def dead_letters(scope: Construct, id_: str) -> sqs.Queue:
@@ -37,8 +37,8 @@ class PendingQueue(Construct):
             "Queue",
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
-            # AWS's advice: six times what the function may take
-            visibility_timeout=Duration.seconds(6 * BY_NAME["settler"].timeout_s),
+            # what could not be settled comes again after it, so no longer than it must be
+            visibility_timeout=Duration.seconds(2 * BY_NAME["settler"].timeout_s),
             retention_period=Duration.days(4),
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=TRIES),
         )

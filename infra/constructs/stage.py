@@ -19,7 +19,7 @@ _LOGGED = {
     "tribe": "$context.authorizer.tribe_id",
     "ms": "$context.responseLatency",
     "integration_ms": "$context.integrationLatency",
-    "error": "$context.error.messageString",
+    "error": "$context.error.message",
     "integration_error": "$context.integrationErrorMessage",
     "ip": "$context.identity.sourceIp",
     "bytes": "$context.responseLength",

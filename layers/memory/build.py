@@ -89,9 +89,8 @@ def size(folder: Path) -> int:
 @contextmanager
 def _replacing(out: Path) -> Iterator[Path]:
     """Gives an empty folder beside `out` that takes its place at the end, when all went well."""
-    new = out.with_name(out.name + ".new")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))  # its own, beside another build's
     try:
         yield new
         _settle(new)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.infra.conftest import Deployment
 from tributary.contract.routes import ROUTES
 from tributary.edges.gateway import cors
@@ -44,6 +46,8 @@ def test_requests_are_throttled_and_logged_without_what_they_say(prod: Deploymen
             assert (settings["ThrottlingRateLimit"], settings["ThrottlingBurstLimit"]) == (rate, 2 * rate)
             logged = properties["AccessLogSettings"]["Format"]
             assert "$context.authorizer.name" in logged
+            assert isinstance(json.loads(logged), dict)
+            assert "messageString" not in logged  # it brings quotes of its own, in the midst of ours
             assert "authorization" not in logged.lower().replace("$context.authorizer", "")
 
 

@@ -50,6 +50,7 @@ def test_function_logs_in_to_the_database_as_itself(prod: Deployment, name: str)
     url = _text(variables["TRIBUTARY_OWNER_URL" if owner else "TRIBUTARY_DATABASE_URL"])
     assert url.startswith(f"postgresql://{user}@")
     assert "sslmode=verify-full&sslrootcert=/opt/certs/rds.pem" in url
+    assert url.endswith("&connect_timeout=3" if name == "authorizer" else "&connect_timeout=5")
     assert ("TRIBUTARY_READER_URL" in variables) == (name == "recall")
     (login,) = [one for one in prod.statements(name) if one["Action"] == "rds-db:connect"]
     assert _text(login["Resource"]).endswith(f"/{user}")
@@ -147,8 +148,8 @@ def test_pending_lessons_are_settled_from_the_queue_message_by_message(prod: Dep
     source = prod.only("AWS::Lambda::EventSourceMapping")
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     (queue,) = [one["Properties"] for one in prod.of_type("AWS::SQS::Queue").values() if "RedrivePolicy" in one["Properties"]]
-    assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
-    assert queue["VisibilityTimeout"] == 6 * prod.function("settler")["Timeout"]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == 8
+    assert prod.function("settler")["Timeout"] < queue["VisibilityTimeout"] <= 300
     for name in ("learn", "curate"):
         assert "TRIBUTARY_PENDING_QUEUE_URL" in prod.function(name)["Environment"]["Variables"]
 
@@ -175,6 +176,15 @@ def test_a_migration_that_fails_leaves_the_old_code_serving(prod: Deployment) ->
         if trigger in one.get("DependsOn", []) and "FunctionName" in one["Properties"]
     }
     assert after == {f"tributary-prod-{name}" for name in NAMES if name not in {"migrate", "dashboard"}}
+
+
+def test_the_container_waits_for_the_schema_too(everything: Deployment) -> None:
+    (trigger,) = everything.of_type("Custom::Trigger")
+    (service,) = everything.of_type("AWS::AppRunner::Service").values()
+    assert trigger in service["DependsOn"]
+    image = service["Properties"]["SourceConfiguration"]["ImageRepository"]["ImageConfiguration"]
+    given = {one["Name"] for one in image["RuntimeEnvironmentVariables"]}
+    assert {"TRIBUTARY_DATABASE_URL", "TRIBUTARY_DATABASE_AUTH", "TRIBUTARY_SECRET_ARN", "AWS_REGION"} <= given
 
 
 def test_options_reach_the_functions_that_they_are_for(everything: Deployment, prod: Deployment) -> None:

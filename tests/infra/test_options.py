@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -57,7 +58,19 @@ from tests.infra.conftest import ROOT
         ({"profile": "dev", "settings": '{"TRIBUTARY_DATABASE_URL": "x"}'}, "is set by the stack itself"),
         ({"profile": "dev", "settings": '{"TRIBUTARY_OPENAI_API_KEY": "sk-1"}'}, "put it into the secret (secret_arn)"),
         ({"profile": "dev", "settings": '{"TRIBUTARY_JUDGE": '}, "-c settings: "),
-        ({"profile": "dev", "secret_arn": "tributary"}, "-c secret_arn: "),
+        ({"profile": "dev", "secret_arn": "tributary"}, "-c secret_arn: must look like"),
+        (
+            {"profile": "dev", "secret_arn": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:*"},
+            "-c secret_arn: must look",
+        ),
+        ({"profile": "dev", "name": "a-1"}, "-c name: must look like"),
+        ({"profile": "dev", "settings": '{"AWS_REGION": "x"}'}, "AWS_REGION is set by the stack itself"),
+        ({"profile": "dev", "settings": '{"TRIBUTARY_OPENAI_URL": "https://u:p@h/v1"}'}, "has a user or password in its URL"),
+        (
+            {"profile": "dev", "settings": '{"TRIBUTARY_JUDGE": "bedrock", "TRIBUTARY_JUDGE_MODEL": "*"}'},
+            "must be one model's or guardrail's id or ARN (it is '*')",
+        ),
+        ({"profile": "dev", "settings": "[" * 100_000}, "-c settings: must be JSON"),
         ({"profile": "dev", "reserved_concurrency": '{"recall": 0}'}, "-c reserved_concurrency.recall: "),
     ],
 )
@@ -72,6 +85,14 @@ def test_model_outside_of_aws_may_be_used_where_there_is_a_way_out() -> None:
     chosen = {"TRIBUTARY_JUDGE": "openai", "TRIBUTARY_JUDGE_MODEL": "gpt-4.1-mini"}
     config = config_from({"profile": "dev", "egress": "nat", "settings": chosen})
     assert config.models == {"TRIBUTARY_EMBEDDER": "bedrock", **chosen}
+
+
+@pytest.mark.parametrize("profile", ["prod", "dev"])
+def test_every_option_may_be_given_as_the_text_that_a_command_line_gives(profile: str) -> None:
+    whole = config_from({"profile": profile})
+    given = {name: value for name, value in whole.model_dump(mode="json", exclude_none=True).items() if value not in ("", {}, [])}
+    as_text = {name: json.dumps(value) if isinstance(value, bool) else str(value) for name, value in given.items()}
+    assert config_from(as_text) == whole
 
 
 def test_json_may_be_in_a_file_that_no_shell_takes_quotes_from(tmp_path: Path) -> None:

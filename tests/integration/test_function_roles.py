@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+from fastapi.testclient import TestClient
 
 from tests.charging import call
 from tests.clusters import FUNCTION_ROLES, Cluster, cluster_of_its_own
@@ -32,6 +33,7 @@ from tributary.core.lesson import Draft
 from tributary.core.requests import Question
 from tributary.core.spending import account
 from tributary.core.status import Unseen
+from tributary.edges.dashboard import container_app
 from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
 from tributary.edges.lambda_http.gardening import tended
@@ -265,11 +267,19 @@ def test_the_authorizer_may_ask_who_a_token_is_and_nothing_else(cluster: Cluster
         assert tables_of(connection, "tributary_authorizer") == set()
 
 
-def test_the_dashboard_may_do_what_curate_may(cluster: Cluster) -> None:
+def test_the_dashboard_may_see_how_the_schema_stands_and_nothing_of_a_tribe(cluster: Cluster) -> None:
     with connect(Target(url=cluster.url(DATABASE))) as connection:
-        curate, dashboard = (functions_of(connection, f"tributary_{name}") for name in ("curate", "dashboard"))
-        assert dashboard - curate == {"evaluations_v1"}
-        assert curate - dashboard == set()
+        assert functions_of(connection, "tributary_dashboard") == {"evaluations_v1", "status_schema_v1"}
+        assert tables_of(connection, "tributary_dashboard") == {"schema_requirement select"}
+
+
+def test_the_dashboard_is_well_by_its_own_role(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = cluster.url(DATABASE, user="tributary_dashboard")
+    monkeypatch.setenv("TRIBUTARY_DATABASE_URL", url)
+    monkeypatch.setenv("TRIBUTARY_OWNER_URL", url)
+    with TestClient(container_app()) as client:
+        health = client.get("/health")
+    assert (health.status_code, health.json()["serves"]) == (200, True)
 
 
 def test_every_right_is_a_functions_and_the_runtime_has_them_all(cluster: Cluster) -> None:

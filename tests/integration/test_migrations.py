@@ -313,6 +313,17 @@ def test_the_runtime_role_may_run_what_the_code_calls_and_nothing_else(schema_ur
 def test_schema_of_a_version_that_this_one_does_not_know_is_refused_in_plain_words(database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("SET search_path = tributary, public")
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.execute("UPDATE alembic_version SET version_num = 'baseline.1'")
     with pytest.raises(NotMigrated, match="another version of Tributary"):
+        migrate(Target(url=database_url))
+
+
+def test_schema_of_a_later_release_is_left_as_it_is_while_it_serves_this_code(database_url: str) -> None:
+    """So that an older release can be deployed again, and a deployment that fails can be taken back."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("SET search_path = tributary, public")
+        connection.execute("UPDATE alembic_version SET version_num = '0007_later'")
+        assert migrate(Target(url=database_url)) == "0007_later"
+        connection.execute("UPDATE schema_requirement SET oldest_code = 99")
+    with pytest.raises(CodeTooOld):
         migrate(Target(url=database_url))

@@ -60,7 +60,7 @@ class FakeOperator:
     def migration_sql(self) -> str:
         return "CREATE TABLE tribe ();\n-- ünïcode\n"
 
-    def create_tribe(self, name: str, *, curator: str = "curator") -> NewTribe:
+    def create_tribe(self, name: str, *, curator: str = "curator", days: int = 365) -> NewTribe:
         if name in self.kept:
             raise WrongStanding(f"there is a tribe named '{name}' already")
         self.kept[name] = {}

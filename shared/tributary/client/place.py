@@ -75,8 +75,8 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
 
 def is_loopback(url: str) -> bool:
     """Tells whether `url` names this very computer."""
-    host = urlsplit(url).hostname or ""
     try:
+        host = urlsplit(url).hostname or ""
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False

@@ -27,7 +27,7 @@ class Invocation(Request):
 
     operation: str
     arguments: dict[str, Any] = Field(default_factory=dict)
-    cell: str | None = None
+    cell: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,15}$")] | None = None
 
 
 class Failure(BaseModel):

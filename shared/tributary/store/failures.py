@@ -27,7 +27,12 @@ _NOT_MIGRATED = frozenset({"42883", "42P01", "3F000", "42703"})
 
 
 def worth_retrying(error: psycopg.Error) -> bool:
-    """Tells whether the same call may succeed at once: the connection was lost, or the server asked for another try."""
+    """Tells whether the same call may succeed at once: the connection was lost, or the server asked for another try.
+
+    A server that did not answer for the whole of a connect time-out is not tried again: the caller's time is spent.
+    """
+    if isinstance(error, psycopg.errors.ConnectionTimeout):
+        return False
     return error.sqlstate in _RETRIED or lost_connection(error)
 
 

@@ -16,6 +16,7 @@ import psycopg
 from tributary.core.errors import NotMigrated, TributaryError, Unavailable
 from tributary.store import failures
 from tributary.store.database import Target, connect
+from tributary.store.level import check_level
 from tributary.store.roles import OWNER
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _LOCK = 0x7472_6962
 
 def migrate(target: Target) -> str:
     """Brings the database to the newest revision and returns its name. Safe to run again, and by two processes at once.
+
+    A schema of a later release is left as it is when this code may still run on it, so that going back to it can be deployed.
 
     `target` logs in as a user that may make roles and extensions; all objects are made as the owner role. Raises
     Unavailable, NotMigrated when another version's schema is there, or TributaryError with the database's own words when it
@@ -53,11 +56,29 @@ def migrate(target: Target) -> str:
     except psycopg.Error as error:
         raise _refused(error) from error
     except CommandError as error:
+        if (later := _later_that_serves(target)) is not None:
+            return later
         raise NotMigrated(
             "the database holds the schema of another version of Tributary, which this one does not know: a newer one, or one"
             " from before the first release; use that version, or a new database"
         ) from error
     return head()
+
+
+_BEFORE_THE_FIRST_RELEASE = "baseline."
+"""Begins the revisions that were rewritten, not migrated from."""
+
+
+def _later_that_serves(target: Target) -> str | None:
+    """Returns the revision of a schema that is newer than this code and serves it; None for any other. Raises CodeTooOld."""
+    with connect(target) as connection:
+        row = connection.execute(
+            "SELECT v.version_num, r.oldest_code FROM tributary.alembic_version v, tributary.schema_requirement r"
+        ).fetchone()
+    if row is None or str(row[0]).startswith(_BEFORE_THE_FIRST_RELEASE):
+        return None
+    check_level(int(row[1]))
+    return str(row[0])
 
 
 def migration_sql() -> str:

@@ -36,8 +36,8 @@ class RemoteOperator:
     def migration_sql(self) -> str:
         return self._call(contract.MIGRATION_SQL).sql
 
-    def create_tribe(self, name: str, *, curator: str = "curator") -> NewTribe:
-        made = self._call(contract.CREATE_TRIBE, name=name, curator=curator)
+    def create_tribe(self, name: str, *, curator: str = "curator", days: int = 365) -> NewTribe:
+        made = self._call(contract.CREATE_TRIBE, name=name, curator=curator, days=days)
         return NewTribe(tribe=_tribe(made.tribe), token=_new_token(made.curator))
 
     def tribes(self) -> Sequence[Tribe]:

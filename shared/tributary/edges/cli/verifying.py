@@ -39,6 +39,7 @@ def verify_live(
     origin: Annotated[
         str | None, typer.Option(metavar="ORIGIN", help="An origin that browsers may call from, to be tried.")
     ] = None,
+    insecure_http: Annotated[bool, typer.Option("--insecure-http", help="Send tokens to another computer without TLS.")] = False,
     wait: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long a pending lesson may take to settle.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
@@ -50,8 +51,11 @@ def verify_live(
     \b
     Example: tributary --via lambda verify-live https://memory.example.org
     """
+    from tributary.client.place import is_loopback
     from tributary.edges.cli.live import STEPS, State, checked
 
+    if url.lower().startswith("http://") and not is_loopback(url) and not insecure_http:
+        raise typer.BadParameter("tokens would travel in the clear: use https://, or --insecure-http", param_hint="URL")
     doors, output = session(context, as_json=as_json)
 
     def told(step: StepResult) -> None:
@@ -90,8 +94,10 @@ def _staged(
     doors: Doors, url: str, tribe: str, token: str | None, *, wait_s: float, origin: str | None
 ) -> Iterator[tuple[Stage, Callable[[str], None]]]:
     """Gives a stage with a curator, and what ends an agent by its name."""
+    from tributary.client.place import find_place
     from tributary.edges.cli.live import Stage
 
+    find_place(url, "checked-before-anything-is-made", {})  # raises for an address that is none
     if token is not None:
         secret = token if token != _FROM_STDIN else sys.stdin.readline().strip()
         with Stage(url, secret, wait_s=wait_s, origin=origin) as stage:
@@ -99,7 +105,12 @@ def _staged(
         return
     with operator_of(doors) as operator:
         name, secret = _curator(operator, tribe)
-        with Stage(url, secret, wait_s=wait_s, origin=origin) as stage:
+        try:
+            opened = Stage(url, secret, wait_s=wait_s, origin=origin)
+        except BaseException:
+            _revoke(operator, tribe, name)
+            raise
+        with opened as stage:
             stage.names.insert(0, name)  # ended last: it ends the rest
             yield stage, lambda agent: _revoke(operator, tribe, agent)
 
@@ -112,7 +123,7 @@ def _curator(operator: OperatorFace, tribe: str) -> tuple[str, str]:
 
     name = f"verify-live-{secrets.token_hex(6)}"
     try:
-        return name, operator.create_tribe(tribe, curator=name).token.secret
+        return name, operator.create_tribe(tribe, curator=name, days=_DAYS).token.secret
     except Exception as error:
         if getattr(error, "code", None) != "wrong_standing":
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
@@ -37,7 +36,6 @@ def make_app(
         panel = watching.panel()
         about = (
             ("Version", f"tributary-memory {__version__}"),
-            ("Python", platform.python_version()),
             ("Read replica", "set up" if panel.has_replica else "none is set up"),
             ("This process runs for", lasted(at - began)),
         )

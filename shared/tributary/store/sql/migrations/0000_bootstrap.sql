@@ -86,5 +86,14 @@ BEGIN
 END
 $$;
 
+-- Nobody here needs temporary tables, and who may make none hides no name behind one.
+DO $$
+BEGIN
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+EXCEPTION WHEN insufficient_privilege THEN
+    NULL; -- the database is somebody else's
+END
+$$;
+
 -- Loads the library, without which an ordinary user may not name hnsw.* settings in CREATE FUNCTION.
 SELECT '[1]'::public.vector;

@@ -3,49 +3,50 @@
 -- and is granted nothing itself.
 --
 --                               recall  learn  curate  gardener  authorizer  dashboard
---   know who asks                  x      x      x                   x           x
---   write down refusals            x      x      x                               x
---   keep the books                 x      x      x        x                      x
---   serve a tribe                  x      x      x        x                      x
---   sign and check receipts        x      x      x                               x
---   read one lesson                x      x      x                               x
---   recall, list, look back        x
---   tell how all stands            x
---   let writes in                         x      x                               x
---   learn                                 x      x        x                      x
---   reinforce                             x
---   settle pending lessons                x               x
---   curate, manage agents                        x                               x
---   garden                                                x
---   show evaluations                                                             x
+--   know who asks               x       x      x                 x
+--   write down refusals         x       x      x
+--   keep the books              x       x      x       x
+--   serve a tribe               x       x      x       x
+--   sign and check receipts     x       x      x
+--   read one lesson             x       x      x
+--   recall, list, look back     x
+--   tell how all stands         x
+--   tell how the schema stands  x                                            x
+--   let writes in                       x      x
+--   learn                               x      x       x
+--   reinforce                           x
+--   settle pending lessons              x              x
+--   curate, manage agents                      x
+--   garden                                             x
+--   show evaluations                                                         x
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
 GRANT USAGE ON SCHEMA tributary
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard;
 
 -- Know who asks. A function looks a token up itself where the authorizer could not.
 GRANT EXECUTE ON FUNCTION tributary.authenticate_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_authorizer, tributary_dashboard;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_authorizer;
 GRANT EXECUTE ON FUNCTION tributary.authenticate_principal_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
+    TO tributary_recall, tributary_learn, tributary_curate;
 
 -- Write down refusals.
-GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
+GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate;
 
 -- Keep the books: what was read, and what models were asked for it. Counters, no beliefs.
 GRANT EXECUTE ON FUNCTION tributary.count_usage_v1, tributary.charge_calls_v1, tributary.spent_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener;
 
 -- Serve a tribe.
 GRANT SELECT ON tributary.schema_requirement
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
 GRANT EXECUTE ON FUNCTION tributary.tribe_profile_v1, tributary.space_references_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener;
 
 -- Sign and check receipts.
-GRANT SELECT ON tributary.signing_key TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
+GRANT SELECT ON tributary.signing_key TO tributary_recall, tributary_learn, tributary_curate;
 
 -- Read one lesson: what is confirmed, contested or curated.
-GRANT EXECUTE ON FUNCTION tributary.show_lesson_v1 TO tributary_recall, tributary_learn, tributary_curate, tributary_dashboard;
+GRANT EXECUTE ON FUNCTION tributary.show_lesson_v1 TO tributary_recall, tributary_learn, tributary_curate;
 
 -- Recall, list, look back.
 GRANT EXECUTE ON FUNCTION
@@ -55,16 +56,18 @@ GRANT EXECUTE ON FUNCTION
 
 -- Tell how all stands. The plan's function is VOLATILE for the sake of its EXPLAIN; like the others it writes nothing.
 GRANT EXECUTE ON FUNCTION
-    tributary.stats_v1, tributary.status_schema_v1, tributary.status_tribe_v1, tributary.status_spaces_v1,
-    tributary.status_index_v1, tributary.status_plan_v1
+    tributary.stats_v1, tributary.status_tribe_v1, tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1
     TO tributary_recall;
 
+-- Tell how the schema stands: whether it fits the code. All that the dashboard's pages show yet, to whoever asks.
+GRANT EXECUTE ON FUNCTION tributary.status_schema_v1 TO tributary_recall, tributary_dashboard;
+
 -- Let writes in.
-GRANT EXECUTE ON FUNCTION tributary.admit_v1 TO tributary_learn, tributary_curate, tributary_dashboard;
+GRANT EXECUTE ON FUNCTION tributary.admit_v1 TO tributary_learn, tributary_curate;
 
 -- Learn: what is new, what a curator releases or upholds, and what waited for a model.
 GRANT EXECUTE ON FUNCTION tributary.learn_read_v1, tributary.learn_commit_v1, tributary.space_keep_references_v1
-    TO tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+    TO tributary_learn, tributary_curate, tributary_gardener;
 
 -- Reinforce.
 GRANT EXECUTE ON FUNCTION tributary.reinforce_v1 TO tributary_learn;
@@ -80,7 +83,7 @@ GRANT EXECUTE ON FUNCTION
     tributary.reviews_v1, tributary.audit_v1, tributary.costs_v1,
     tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
     tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1
-    TO tributary_curate, tributary_dashboard;
+    TO tributary_curate;
 
 -- Garden.
 GRANT EXECUTE ON FUNCTION
