@@ -8,13 +8,17 @@ from typing import Any
 from aws_cdk import App, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from infra.config import config_from
+from infra.config import Config, config_from
 from infra.stacks import AppStack, DataStack
 
 
-def build(app: App) -> tuple[DataStack, AppStack]:
+def config_of(app: App) -> Config:
+    """Returns the options that an app is given; raises BadOption."""
+    return config_from(_context(app))
+
+
+def build(app: App, config: Config) -> tuple[DataStack, AppStack]:
     """Adds the stacks to `app`; raises BadOption."""
-    config = config_from(_context(app))
     data = DataStack(app, config)
     running = AppStack(app, config, data.ground)
     running.add_stack_dependency(data)

@@ -76,13 +76,13 @@ class Synthesiser:
     def _synthesise(self, options: Mapping[str, object]) -> Deployment:
         from aws_cdk import App
 
-        from infra.app import build
+        from infra.app import build, config_of
 
         out = self._folder / f"out{len(self._made)}"
         given = {"layer": str(self._folder / "layer"), "local_layer": str(self._folder / "layer-local"), **options}
         given.setdefault("dashboard_layer", str(self._folder / "layer-dashboard"))
         app = App(context={**flags(), **given}, outdir=str(out))
-        stacks = build(app)
+        stacks = build(app, config_of(app))
         app.synth()
         templates = [json.loads((out / f"{stack.stack_name}.template.json").read_text()) for stack in stacks]
         report = json.loads((out / "validation-report.json").read_text())

@@ -110,6 +110,10 @@ def test_contexts_of_cdk_itself_are_no_options_of_ours() -> None:
     [
         ('{"profile": "dev", "layer": "/nowhere"}', "tributary: the layer in /nowhere is not there yet: run 'make layer' first"),
         ("{}", "tributary: -c profile=prod or -c profile=dev is needed"),
+        (
+            '{"profile": "dev", "settings": {"TRIBUTARY_LOG_LEVEL": "NONSENSE"}}',
+            "tributary: TRIBUTARY_LOG_LEVEL: input should be 'DEBUG', 'INFO', 'WARNING' or 'ERROR' (it is 'NONSENSE')",
+        ),
     ],
 )
 def test_app_ends_with_one_line_and_no_traceback(tmp_path: Path, context: str, said: str) -> None:
