@@ -12,7 +12,6 @@ AT_ONCE ?= --numprocesses 2 --dist loadfile
 PROFILE ?= dev
 SYNTHESISED := $(if $(filter file default undefined,$(origin PROFILE)),prod dev,$(PROFILE))
 OPTIONS ?=
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
