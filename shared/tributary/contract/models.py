@@ -35,13 +35,13 @@ CoverageValue = Literal["complete", "approximate", "partial", "unknown"]
 class Request(BaseModel):
     """What a caller sends: unknown fields and lax types are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class Reply(BaseModel):
     """What the API sends. Clients ignore fields that they do not know, so that they outlive the server's version."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 Deadline = Annotated[
