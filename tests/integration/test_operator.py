@@ -31,6 +31,7 @@ from tributary.models.embedders import HashedEmbedder
 from tributary.service import Memory, Settings, open_memory, open_operator
 from tributary.service.operator import Operator
 from tributary.service.wiring import Adapters
+from tributary.store.level import BASELINE
 
 TABLES = ("tribe", "agent", "token", "space", "tribe_space")
 BAD_NAMES = ["", " ", "-x", "a b", "x" * 101, "ä", "a\x00", "a'--"]

@@ -19,7 +19,7 @@ def parts_of(variable: str, url: str) -> Mapping[str, str]:
     except (psycopg.Error, ValueError):
         raise BadSetting(f"{variable}: is no URL of a PostgreSQL database") from None
     for port in parts.get("port", PORT).split(","):  # one for each of several hosts, or one for all
-        if not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= _LAST_PORT):
+        if port and not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= _LAST_PORT):
             raise BadSetting(f"{variable}: must have a port from 1 to {_LAST_PORT}")
     return parts
 

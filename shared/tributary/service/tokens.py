@@ -33,8 +33,8 @@ def token_for(variable: str, url: str, *, region: str | None) -> Callable[[], st
     """Returns what makes a password for each new connection to `url`, which is the value of `variable`.
 
     Raises BadSetting when the URL names no host or user, has a password already, or would let a token out of a connection whose
-    host is not proved, or past it; and without a region or botocore. The password's maker raises BadSetting when there are no credentials
-    to sign with, and Unavailable while those of a container cannot be fetched.
+    host is not proved, or lead it past that host; and without a region or botocore. The password's maker raises BadSetting
+    when there are no credentials to sign with, and Unavailable while those of a container cannot be fetched.
     """
     need("botocore", library="botocore", extra="aws", by="TRIBUTARY_DATABASE_AUTH=iam")
     if region is None:

@@ -68,7 +68,7 @@ def migrate(target: Target) -> str:
 
 
 def _later_that_serves(target: Target) -> str | None:
-    """Returns the revision of a schema that is newer than this code and serves it; None without one. Raises NotMigrated, CodeTooOld."""
+    """Returns the revision of a schema that is newer than this code and serves it. Raises NotMigrated, CodeTooOld."""
     with connect(target) as connection:
         row = connection.execute(statement("access", "revision")).fetchone()
     if row is None:
@@ -143,7 +143,7 @@ def _refused(error: psycopg.Error, target: Target) -> TributaryError:
         login = psycopg.conninfo.conninfo_to_dict(target.url).get("user") or "the login"
         return BadSetting(
             f"{target.setting or 'the URL of the database'}: its login may not do what this migration needs, and nothing was"
-            f" changed: {said}. The first one of a cluster needs CREATEROLE. Where another login made the roles, have that one, or a"
-            f' superuser, run: GRANT {OWNER} TO "{login}"'
+            f" changed: {said}. The first one of a cluster needs CREATEROLE. Where another login made the roles, have that"
+            f' one, or a superuser, run: GRANT {OWNER} TO "{login}"'
         )
     return TributaryError(f"the migration was refused and nothing was changed: {said}")
