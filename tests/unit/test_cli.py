@@ -351,7 +351,7 @@ def test_what_a_terminal_would_obey_in_a_functions_script_is_shown_as_text(
     around: Surroundings, monkeypatch: pytest.MonkeyPatch, form: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(around.operator, "migration_sql", lambda: "SELECT 1;\n-- \x1b]0;owned\x07 \x9b31m \x7f\n")
-    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    monkeypatch.setattr("typer.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
     shown = run(around, "migrate", "--sql", *form).stdout
     assert "owned" in shown
     assert not set(shown) & set("\x1b\x07\x9b\x7f")

@@ -85,7 +85,7 @@ def test_what_is_no_number_is_left_out(capsys: pytest.CaptureFixture[str]) -> No
     assert line["ModelCost"] == 0.5
 
 
-@pytest.mark.parametrize("bad", [10**400, None, "a", Decimal("0.5"), math.nan])
+@pytest.mark.parametrize("bad", [10**400, None, "a", Decimal("0.5"), math.nan], ids=["vast", "none", "text", "decimal", "nan"])
 def test_a_value_that_is_none_costs_no_other_its_place(capsys: pytest.CaptureFixture[str], bad: Any) -> None:
     good, largest = Measure(Metric.COVERAGE, 1, "complete"), Measure(Metric.LEARNED, 1.5e308, "learned")
     embedded_metrics("learn")([Measure(Metric.LEARNED, bad, "learned"), good, largest, largest])
