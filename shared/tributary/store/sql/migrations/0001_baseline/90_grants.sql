@@ -36,7 +36,7 @@ GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_
 GRANT EXECUTE ON FUNCTION tributary.count_usage_v1, tributary.charge_calls_v1, tributary.spent_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener;
 
--- Tell how the schema stands: whether it fits the code. All that the dashboard's pages show yet, to whoever asks.
+-- Tell how the schema stands: whether it fits the code, which is all that the dashboard's pages show of it.
 GRANT EXECUTE ON FUNCTION tributary.status_schema_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
 
