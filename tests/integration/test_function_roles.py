@@ -252,7 +252,7 @@ def test_recall_writes_its_books_and_a_tokens_use_and_nothing_else(cluster: Clus
     with connect(Target(url=cluster.url(DATABASE)), autocommit=False) as connection:
         writing = BOOKS | {"authenticate_v1", "authenticate_principal_v1", "status_plan_v1"}
         assert functions_of(connection, "tributary_recall", volatile=True) == writing
-        assert tables_of(connection, "tributary_recall") == {"audit insert", "schema_requirement select", "signing_key select"}
+        assert tables_of(connection, "tributary_recall") == {"audit insert", "signing_key select"}
         # the negative control: had it one right more, this would show it
         connection.execute("GRANT EXECUTE ON FUNCTION tributary.retire_v1 TO tributary_recall")
         connection.execute("GRANT UPDATE ON tributary.lesson TO tributary_recall")
@@ -270,13 +270,13 @@ def test_the_authorizer_may_ask_who_a_token_is_and_nothing_else(cluster: Cluster
 def test_the_dashboard_may_see_how_the_schema_stands_and_nothing_of_a_tribe(cluster: Cluster) -> None:
     with connect(Target(url=cluster.url(DATABASE))) as connection:
         assert functions_of(connection, "tributary_dashboard") == {"evaluations_v1", "status_schema_v1"}
-        assert tables_of(connection, "tributary_dashboard") == {"schema_requirement select"}
+        assert tables_of(connection, "tributary_dashboard") == set()
 
 
 def test_the_dashboard_is_well_by_its_own_role(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     url = cluster.url(DATABASE, user="tributary_dashboard")
     monkeypatch.setenv("TRIBUTARY_DATABASE_URL", url)
-    monkeypatch.setenv("TRIBUTARY_OWNER_URL", url)
+    monkeypatch.setenv("TRIBUTARY_OWNER_URL", cluster.url(DATABASE))
     with TestClient(container_app()) as client:
         health = client.get("/health")
     assert (health.status_code, health.json()["serves"]) == (200, True)

@@ -11,11 +11,14 @@ from typing import LiteralString
 
 import psycopg
 import pytest
+from typer.testing import CliRunner
 
 import tributary
 from tests.conftest import database_at
 from tests.tribes import open_tribal
 from tributary.core.errors import CodeTooOld, NotMigrated, TributaryError, Unavailable
+from tributary.edges.cli.app import app
+from tributary.edges.cli.exits import exit_for
 from tributary.models.embedders import HashedEmbedder
 from tributary.service import Memory, Settings, open_memory
 from tributary.service.wiring import Adapters
@@ -316,6 +319,19 @@ def test_schema_of_a_version_that_this_one_does_not_know_is_refused_in_plain_wor
         connection.execute("UPDATE alembic_version SET version_num = 'baseline.1'")
     with pytest.raises(NotMigrated, match="another version of Tributary"):
         migrate(Target(url=database_url))
+
+
+def test_commands_say_of_a_schema_that_this_one_does_not_know_what_migrating_says(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE tributary.alembic_version SET version_num = 'baseline.1'")
+    monkeypatch.setenv("TRIBUTARY_DATABASE_URL", database_url)
+    for command in (("garden",), ("agent", "list"), ("tribe", "list"), ("tribe", "create", "a")):
+        ended = CliRunner().invoke(app, command)
+        assert (ended.exit_code, "another version of Tributary" in ended.stderr) == (exit_for("not_migrated"), True), command
+    probed = CliRunner().invoke(app, ["probe"])
+    assert "should be: one that this version knows" in probed.stdout
 
 
 def test_schema_of_a_later_release_is_left_as_it_is_while_it_serves_this_code(database_url: str) -> None:

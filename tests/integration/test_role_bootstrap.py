@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 
 import psycopg
 import pytest
 
 from tests.clusters import ALL_ROLES, FUNCTION_ROLES, Cluster, cluster_of_its_own
-from tributary.core.errors import TributaryError
+from tributary.core.errors import BadSetting
+from tributary.service import Settings, open_memory
 from tributary.store import OWNER, Target, connect
 from tributary.store.migrate import head, migrate
 
@@ -119,8 +121,51 @@ def test_who_could_make_nothing_migrates_again_where_all_is_in_place(rds: Cluste
 def test_who_may_neither_become_the_owner_nor_grant_that_is_told(rds: Cluster) -> None:
     migrate(Target(url=rds.new_database("test_told", owner="master")))
     rds.run("CREATE ROLE second LOGIN CREATEROLE")
-    with pytest.raises(TributaryError, match='nothing was changed: permission denied to grant role "tributary_owner"'):
-        migrate(Target(url=rds.url("test_told", "second")))
+    target = Target(url=rds.url("test_told", "second"), setting="TRIBUTARY_OWNER_URL")
+    with pytest.raises(BadSetting, match='nothing was changed: permission denied to grant role "tributary_owner"') as caught:
+        migrate(target)
+    assert caught.value.variable == "TRIBUTARY_OWNER_URL"
+    remedy = caught.value.detail.partition("run: ")[2]
+    rds.run(remedy, user="master")
+    assert migrate(target) == head()
+
+
+def test_a_login_that_could_do_all_is_refused_where_it_would_serve(cluster: Cluster) -> None:
+    url = cluster.new_database("test_mighty")
+    migrate(Target(url=url))
+    cluster.run("CREATE ROLE mighty LOGIN IN ROLE tributary_owner")
+    cluster.run("CREATE ROLE lesser LOGIN IN ROLE tributary_runtime")
+    for login, admitted in (("postgres", False), ("mighty", False), ("tributary_operator", False), ("lesser", True)):
+        cluster.run(f"ALTER ROLE {login} LOGIN")
+        given = {"TRIBUTARY_DATABASE_URL": cluster.url("test_mighty", login), "owner_url": cluster.url("test_mighty", "another")}
+        with open_memory(Settings.model_validate(given)) as memory:
+            if admitted:
+                memory.health()
+                continue
+            with pytest.raises(BadSetting, match=f"TRIBUTARY_DATABASE_URL: its login '{login}' is a superuser or may become"):
+                memory.health()
+
+
+def test_one_login_under_both_urls_serves_as_the_runtime_role_within_its_time_limit(cluster: Cluster) -> None:
+    url = cluster.new_database("test_same")
+    migrate(Target(url=url))
+    with open_memory(Settings.model_validate({"TRIBUTARY_DATABASE_URL": url, "owner_url": url})) as memory:
+        found = memory.database.rows("SELECT current_user, current_setting('statement_timeout')", {})
+    assert found == [("tributary_runtime", "25s")]
+
+
+def test_a_login_that_may_not_step_down_is_told_what_to_grant(cluster: Cluster) -> None:
+    migrate(Target(url=cluster.new_database("test_down")))
+    cluster.run("CREATE ROLE nobody LOGIN")
+    settings = Settings.model_validate({"TRIBUTARY_DATABASE_URL": cluster.url("test_down", "nobody")})
+    with open_memory(settings) as memory, pytest.raises(BadSetting, match="'nobody' may not become tributary_runtime"):
+        memory.health()
+
+
+def test_threads_of_one_process_migrate_at_once(cluster: Cluster) -> None:
+    urls = [cluster.new_database(f"test_thread{number}") for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(lambda url: migrate(Target(url=url)), urls)) == {head()}
 
 
 def test_control_whoever_made_a_role_is_its_member_and_may_not_become_it(rds: Cluster) -> None:

@@ -17,7 +17,7 @@ from tests.contract.deployed import Deployed
 from tests.contract.samples import event_of
 from tests.logs import logger_as_it_was
 from tests.providers.server import ProviderServer, Reply, unreachable
-from tributary.core.errors import BadSetting, TributaryError, Unavailable
+from tributary.core.errors import BadSetting, SecretUnread, TributaryError
 from tributary.service import load_settings
 from tributary.telemetry import log
 
@@ -191,12 +191,12 @@ def refused(status: int, code: str) -> Reply:
         (refused(400, "DecryptionFailure"), BadSetting, "allow kms:Decrypt", 1),
         (refused(400, "InvalidParameterException"), BadSetting, "refuses the request (InvalidParameterException, HTTP 400)", 1),
         (refused(400, "PLANTED-7"), BadSetting, "refuses the request (no code, HTTP 400)", 1),
-        (refused(400, "ThrottlingException"), Unavailable, "takes no request now", 2),
-        (refused(500, "InternalServiceError"), Unavailable, "takes no request now", 2),
-        (Reply(cut=True), Unavailable, "cannot be reached", 2),
-        (Reply(raw=b"<html>PLANTED</html>"), Unavailable, "what answers for Secrets Manager is not it", 1),
-        (Reply(raw=b'["PLANTED"]'), Unavailable, "what answers for Secrets Manager is not it", 1),
-        (Reply(status=502, raw=b"<html>PLANTED</html>"), Unavailable, "takes no request now", 2),
+        (refused(400, "ThrottlingException"), SecretUnread, "takes no request now", 2),
+        (refused(500, "InternalServiceError"), SecretUnread, "takes no request now", 2),
+        (Reply(cut=True), SecretUnread, "cannot be reached", 2),
+        (Reply(raw=b"<html>PLANTED</html>"), SecretUnread, "what answers for Secrets Manager is not it", 1),
+        (Reply(raw=b'["PLANTED"]'), SecretUnread, "what answers for Secrets Manager is not it", 1),
+        (Reply(status=502, raw=b"<html>PLANTED</html>"), SecretUnread, "takes no request now", 2),
     ],
 )
 def test_what_the_service_refuses_is_told_in_our_words_and_not_asked_for_ever(
@@ -210,7 +210,7 @@ def test_what_the_service_refuses_is_told_in_our_words_and_not_asked_for_ever(
 def test_a_service_that_cannot_be_reached_and_missing_credentials_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIBUTARY_SECRET_ARN", ARN)
     monkeypatch.setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", unreachable())
-    assert "cannot be reached" in refusal(Unavailable)
+    assert "cannot be reached" in refusal(SecretUnread)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,11 +11,11 @@ import pytest
 from tests.doubles import RuledJudge, SwitchedEmbedder, all_unrelated
 from tests.tribes import SEEN, Tribal, open_tribal
 from tributary.core.decision import Outcome, VerdictKind
-from tributary.core.errors import Unavailable
+from tributary.core.errors import InvalidRequest, Unavailable
 from tributary.core.lesson import Draft
 from tributary.learn.settling import PAGE
 from tributary.models.embedders import HashedEmbedder
-from tributary.service import Settings, open_memory
+from tributary.service import Settings, open_memory, open_operator
 
 MANY = PAGE + 3
 STUCK = "STUCK"
@@ -35,6 +36,15 @@ class Kept:
 
     def pending(self) -> set[str]:
         return {str(row["text"]) for row in self.tribal.rows("SELECT text FROM tributary.lesson WHERE status = 'pending'")}
+
+
+def test_a_deadline_that_is_no_number_is_refused(tribal: Tribal) -> None:
+    with pytest.raises(InvalidRequest, match="deadline_s"):
+        tribal.memory.settle(tribal.tribe_id, deadline_s=math.nan)
+    with pytest.raises(InvalidRequest, match="budget_s"):
+        tribal.memory.gardener.run_all(budget_s=math.nan)
+    with open_operator(tribal.settings, adapters=tribal.adapters) as operator, pytest.raises(InvalidRequest, match="budget_s"):
+        operator.build_indexes(budget_s=math.nan)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.clusters import FUNCTION_ROLES
 from tests.doubles import RuledJudge, SwitchedEmbedder, all_unrelated
 from tests.integration.bouncer import make_login, pooled
 from tests.tribes import SEEN, Tribal, open_tribal
@@ -241,7 +242,7 @@ def test_with_the_database_away_all_of_it_is_unreachable(tribal: Tribal) -> None
     ],
 )
 def test_a_check_that_is_not_permitted_hides_no_other(tribal: Tribal, function: str, checks: set[str]) -> None:
-    tribal.rows(f"REVOKE EXECUTE ON FUNCTION tributary.{function} FROM tributary_recall")
+    tribal.rows(f"REVOKE EXECUTE ON FUNCTION tributary.{function} FROM {', '.join(FUNCTION_ROLES)}")
     found = status(tribal)
     assert {one.check for one in found.observations if one.cause is Unseen.NOT_PERMITTED} == checks
     assert not_as_it_should_be(found) == checks
@@ -251,7 +252,7 @@ def test_a_check_that_is_not_permitted_hides_no_other(tribal: Tribal, function: 
 def test_a_check_that_takes_too_long_hides_no_other(tribal: Tribal) -> None:
     slow = f"{tribal.url}&options=-c%20statement_timeout%3D300"
     name = "slow_login"
-    tribal.rows(f"""DO $$ BEGIN CREATE ROLE {name} LOGIN SUPERUSER; EXCEPTION WHEN duplicate_object THEN NULL; END $$""")
+    make_login(tribal.url, name)
     settings = tribal.settings.model_copy(update={"database_url": slow.replace("postgres@", f"{name}@"), "owner_url": tribal.url})
     with open_memory(settings, adapters=tribal.adapters) as memory, psycopg.connect(tribal.url) as holder:
         holder.execute("LOCK TABLE tributary.dispute IN ACCESS EXCLUSIVE MODE")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.unit.test_settings import PASSWORD, URL, refusal
-from tributary.core.errors import NotFound
-from tributary.service import Settings, load_settings
+from tributary.core.errors import BadSetting, NotFound, Unavailable
+from tributary.service import Settings, load_settings, open_cells
 
 EU, US = URL.replace("db.", "eu."), URL.replace("db.", "us.")
 
@@ -48,7 +48,18 @@ def test_the_settings_of_a_cell_take_its_urls_alone_and_all_else_as_it_is(monkey
         (json.dumps({"eu": {"database_url": EU}})[:-1] + f', "eu": {{"database_url": "{US}"}}}}', "names the cell 'eu' twice"),
         (f"home={EU}", "names the cell 'home', which is the own one's name"),
         (f"eu={URL}", "gives the cell 'eu' the own database"),
-        (f"eu={EU},us={EU}", "gives the cell 'eu' the same database as another one"),
+        (f"eu={EU},us={EU}", "gives the cell 'us' the same database as another one"),
+        *(
+            (f"eu={EU},us={again}", "gives the cell 'us' the same database as another one")
+            for again in (
+                EU.replace("postgresql", "postgres"),
+                EU.replace("example", "EXAMPLE"),
+                EU.replace("example", "example:5432"),
+            )
+        ),
+        (json.dumps({"eu": {"database_url": EU, "reader_url": URL}}), "gives the cell 'eu' the own database"),
+        (json.dumps({"eu": {"database_url": EU, "owner_url": f"{URL}?sslmode=require"}}), "gives the cell 'eu' the own database"),
+        (json.dumps({"eu": {"database_url": EU}, "us": {"database_url": US, "reader_url": EU}}), "gives the cell 'us' the same"),
         (f"EU={EU}", "the name of cell 1 must be 1 to 16 lower case letters"),
         (f"eu={EU},{'a' * 17}={US}", "the name of cell 2 must be 1 to 16 lower case letters"),
         (EU, "cell 1 must look like name=postgresql://"),
@@ -80,6 +91,21 @@ def test_a_mistake_is_refused_by_variable_and_rule_and_shows_no_password(
     assert said.startswith("TRIBUTARY_CELLS: ")
     assert rule in said
     assert PASSWORD not in said
+
+
+def test_what_is_wrong_with_a_further_cells_login_is_told_when_the_cells_are_opened() -> None:
+    for url in (f"postgresql://u:{PASSWORD}@h:abc/x", f"postgresql://u:{PASSWORD}@h/%zz"):
+        with pytest.raises(BadSetting, match="TRIBUTARY_CELLS: cell 'us': TRIBUTARY_DATABASE_URL of the cell 'us': ") as caught:
+            open_cells(Settings.model_validate({"TRIBUTARY_DATABASE_URL": URL, "cells": f"eu={EU},us={url}"}))
+        assert PASSWORD not in caught.value.detail
+
+
+def test_closed_cells_open_no_more() -> None:
+    cells = open_cells(Settings.model_validate({"TRIBUTARY_DATABASE_URL": URL, "cells": f"eu={EU}"}))
+    cells.close()
+    for name in (None, "eu"):
+        with pytest.raises(Unavailable, match="closed"):
+            cells.named(name)
 
 
 def test_a_name_that_no_token_could_carry_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

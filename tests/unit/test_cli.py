@@ -344,6 +344,17 @@ def test_operator_commands_speak_to_people_and_machines(around: Surroundings) ->
     assert around.operator.migrated == 1
     assert run(around, "migrate", "--sql").stdout == around.operator.migration_sql()
     assert said(run(around, "migrate", "--sql", "--json")) == {"sql": around.operator.migration_sql()}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_what_a_terminal_would_obey_in_a_functions_script_is_shown_as_text(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch, form: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(around.operator, "migration_sql", lambda: "SELECT 1;\n-- \x1b]0;owned\x07 \x9b31m \x7f\n")
+    monkeypatch.setattr("typer.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    shown = run(around, "migrate", "--sql", *form).stdout
+    assert "owned" in shown
+    assert not set(shown) & set("\x1b\x07\x9b\x7f")
     build = said(run(around, "version", "--json"))
     assert (build["version"], build["build"]) == (__version__, "source")
     assert run(around, "version").stdout == f"tributary {__version__}\n"

@@ -10,7 +10,17 @@ import pytest
 from tests.unit.core_made import agent
 from tributary.core import errors
 from tributary.core.agent import Role
-from tributary.core.errors import Forbidden, InvalidRequest, ModelFailed, TributaryError, Unauthenticated, UnknownCell
+from tributary.core.errors import (
+    BadSetting,
+    Forbidden,
+    InvalidRequest,
+    ModelFailed,
+    SecretUnread,
+    TributaryError,
+    Unauthenticated,
+    UnknownCell,
+)
+from tributary.edges.lambda_http.problems import problem_of
 
 
 def every_error() -> list[type[TributaryError]]:
@@ -29,6 +39,29 @@ def _made(kind: type[TributaryError]) -> TributaryError:
     if kind is InvalidRequest:
         return InvalidRequest("text", "must not be empty")
     return UnknownCell("eu") if kind is UnknownCell else kind()
+
+
+@pytest.mark.parametrize(
+    ("detail", "variable"),
+    [
+        ("TRIBUTARY_CONNECTIONS: must be a whole number (it is 'many')", "TRIBUTARY_CONNECTIONS"),
+        ("TRIBUTARY_DATABASE_URL, as the secret has it: must begin with postgresql://", "TRIBUTARY_DATABASE_URL"),
+        ("TRIBUTARY_READER_URL of the cell 'eu': must have a port", "TRIBUTARY_READER_URL"),
+        ("AWS_REGION: is needed", "AWS_REGION"),
+        ("Bedrock: the region is of no use", None),
+        ("the API key of Jev must be printable", None),
+    ],
+)
+def test_a_bad_setting_names_the_variable_that_it_begins_with(detail: str, variable: str | None) -> None:
+    assert BadSetting(detail).variable == variable
+
+
+def test_a_secret_that_cannot_be_read_is_not_told_as_the_database() -> None:
+    told = problem_of(SecretUnread("TRIBUTARY_SECRET_ARN: Secrets Manager cannot be reached"), operation=None)
+    assert told.code == "unavailable"
+    assert "secret that holds the server's settings" in told.detail
+    assert "atabase" not in told.title + told.detail
+    assert "TRIBUTARY_SECRET_ARN" not in told.detail
 
 
 def test_codes_are_stable_words_and_no_two_errors_share_one() -> None:

@@ -36,6 +36,26 @@ def test_a_password_login_is_as_it_was_and_makes_no_token() -> None:
     assert (apart.serving().assume, apart.owner().url) == (None, WRITER)
 
 
+def test_one_login_under_both_urls_steps_down_as_without_the_owners() -> None:
+    found = logins_of(Settings.model_validate({"database_url": WRITER, "owner_url": WRITER.replace("example", "example:5432")}))
+    assert found is not None
+    assert (found.serving().assume, found.serving().lesser) == (RUNTIME, False)
+    for taken_as_it_is in ({"database_url": PROXY, "owner_url": WRITER}, {"database_url": PROXY, "database_auth": "iam"}):
+        found = logins_of(Settings.model_validate({"AWS_REGION": REGION, **taken_as_it_is}))
+        assert found is not None
+        assert (found.serving().assume, found.serving().lesser) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://u:hunter2@h:abc/x", "postgresql://u:hunter2@h:0/x", "postgresql://u:hunter2@h/%zz"]
+)
+def test_a_url_that_leads_nowhere_is_told_at_the_start_without_its_password(url: str) -> None:
+    for name in ("database_url", "reader_url", "owner_url"):
+        with pytest.raises(BadSetting, match=f"TRIBUTARY_{name.upper()}: ") as caught:
+            logins_of(Settings.model_validate({"database_url": PROXY, name: url}))
+        assert "hunter2" not in caught.value.detail
+
+
 def test_a_login_by_token_is_the_functions_role_itself() -> None:
     found = logins_of(by_token(database_url=PROXY, reader_url=PROXY, owner_url=WRITER))
     assert found is not None
@@ -72,6 +92,13 @@ def test_by_token_the_owners_url_alone_is_for_operators_and_the_databases_for_fu
         ({"database_url": PROXY.replace("verify-full", "require")}, "must have sslmode=verify-full"),
         ({"database_url": "postgresql://u@proxy.example/tributary"}, "must have sslmode=verify-full"),
         ({"database_url": "postgresql://u@localhost.example/tributary"}, "must have sslmode=verify-full"),
+        *(
+            ({"database_url": f"postgresql://u@{host}/x"}, "must name a user and one host")
+            for host in ("localhost%2Fx", "localhost%3Fx.evil.com", "localhost%23x", "x%40localhost", "localhost%5C.evil.com")
+        ),
+        *(({"database_url": f"{PROXY}&{name}=x"}, f"must not have {name}") for name in ("service", "passfile", "gssencmode")),
+        ({"database_url": f"{PROXY}&port=abc"}, "TRIBUTARY_DATABASE_URL: must have a port"),
+        ({"database_url": f"{PROXY}&port=5432,6000"}, "must name a user and one host"),
         ({"database_url": "postgresql://u@host:port/%zz"}, "TRIBUTARY_DATABASE_URL: is no URL of a PostgreSQL database"),
         ({"database_url": PROXY, "owner_url": WRITER.replace("admin@", "admin:hunter2@")}, "TRIBUTARY_OWNER_URL: has a password"),
         ({"database_url": PROXY, "reader_url": "postgresql://u@far/x"}, "TRIBUTARY_READER_URL: must have sslmode"),
@@ -82,6 +109,13 @@ def test_what_cannot_be_signed_for_or_would_leak_a_token_is_refused_by_name(give
         logins_of(by_token(**given))
     assert "hunter2" not in caught.value.detail
     assert "example" not in caught.value.detail
+
+
+@pytest.mark.parametrize("name", ["PGHOSTADDR", "PGSERVICE", "PGPORT"])
+def test_what_leads_a_token_elsewhere_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "192.0.2.1")
+    with pytest.raises(BadSetting, match=f"{name}: must not be set"):
+        logins_of(by_token(database_url="postgresql://u@localhost/x"))
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"])

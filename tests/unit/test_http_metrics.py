@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+from collections import Counter
+from decimal import Decimal
+from io import StringIO
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -78,6 +83,30 @@ def test_what_is_no_number_is_left_out(capsys: pytest.CaptureFixture[str]) -> No
     embedded_metrics("learn")([Measure(Metric.MODEL_COST, value, "judge") for value in (math.nan, math.inf, 0.5)])
     (line,) = printed(capsys)
     assert line["ModelCost"] == 0.5
+
+
+@pytest.mark.parametrize("bad", [10**400, None, "a", Decimal("0.5"), math.nan], ids=["vast", "none", "text", "decimal", "nan"])
+def test_a_value_that_is_none_costs_no_other_its_place(capsys: pytest.CaptureFixture[str], bad: Any) -> None:
+    good, largest = Measure(Metric.COVERAGE, 1, "complete"), Measure(Metric.LEARNED, 1.5e308, "learned")
+    embedded_metrics("learn")([Measure(Metric.LEARNED, bad, "learned"), good, largest, largest])
+    (line,) = printed(capsys)
+    assert (line["Coverage"], line["Learned"]) == (1, 1.5e308)
+
+
+def test_many_figures_are_put_into_lines_without_looking_at_all_lines_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = Counter[str]()
+
+    def traced(frame: FrameType, event: str, _arg: object) -> None:
+        looks[frame.f_code.co_name] += event == "call"
+
+    many = [Measure(Metric.GATE_WAIT, 1.5)] * 5_000 + [Measure(Metric.LEARNED, 1, str(of)) for of in range(500)]
+    monkeypatch.setattr("sys.stdout", StringIO())
+    sys.setprofile(traced)
+    try:
+        embedded_metrics("learn")(many)
+    finally:
+        sys.setprofile(None)
+    assert max(looks.values()) <= 4 * len(many)
 
 
 def test_only_lambda_has_metrics(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ _KINDS = (
     ProblemKind(code="rate_limited", status=429, title="Too much was written", retry_after_s=1),
     ProblemKind(code="model_failed", status=503, title="A model gave no usable answer", retry_after_s=5),
     ProblemKind(code="overloaded", status=503, title="It could not be settled in time", retry_after_s=1),
-    ProblemKind(code="unavailable", status=503, title="The database cannot be reached", retry_after_s=2),
+    ProblemKind(code="unavailable", status=503, title="What the server needs cannot be reached", retry_after_s=2),
     ProblemKind(code="timed_out", status=503, title="The request took too long", retry_after_s=1),
     ProblemKind(code="not_migrated", status=503, title="The database is not migrated", retry_after_s=30),
     ProblemKind(code="code_too_old", status=503, title="The server is older than its database", retry_after_s=30),

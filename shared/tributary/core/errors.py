@@ -10,7 +10,8 @@
     ├── WrongStanding         wrong_standing         the lesson's status does not allow it
     ├── RateLimited           rate_limited           too many writes; try again after a while
     ├── Overloaded            overloaded             it could not be settled within its deadline; try again
-    ├── Unavailable           unavailable            the database cannot be reached now
+    ├── Unavailable           unavailable            the database, or what else is needed, cannot be reached now
+    │   └── SecretUnread      unavailable            the secret that holds settings cannot be read now
     ├── NotMigrated           not_migrated           the schema is missing or older than this code
     ├── CodeTooOld            code_too_old           the schema was contracted past this code
     ├── ModelFailed           model_failed           a model gave no usable answer; its kinds share the code
@@ -30,6 +31,7 @@ edges, never here.
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 
@@ -123,6 +125,10 @@ class Unavailable(TributaryError):
     code = "unavailable"
 
 
+class SecretUnread(Unavailable):
+    """The secret that holds the server's settings cannot be read now; nothing was done, try again."""
+
+
 class NotMigrated(TributaryError):
     """The database has no schema that this code can use; run 'tributary migrate'."""
 
@@ -178,6 +184,12 @@ class BadSetting(TributaryError):
     """A setting is missing or malformed."""
 
     code = "bad_setting"
+
+    @property
+    def variable(self) -> str | None:
+        """The variable that the message begins with, for logs that are to show no value; None where it begins otherwise."""
+        found = re.match(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![^\s:,])", self.detail)
+        return found[0] if found else None
 
 
 class NotComplete(TributaryError):

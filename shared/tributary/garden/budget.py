@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
+from tributary.core.errors import InvalidRequest
+
 
 def never() -> bool:
     """Goes on until the time is over."""
@@ -17,6 +19,8 @@ class Budget:
 
     def __init__(self, seconds: float | None, *, stopped: Callable[[], bool] = never) -> None:
         """`seconds` None is no limit; `stopped` tells that the process is about to end."""
+        if seconds is not None and math.isnan(seconds):  # which no moment comes after
+            raise InvalidRequest("budget_s", "must be a number of seconds")
         self._until = math.inf if seconds is None else time.monotonic() + seconds
         self._stopped = stopped
 

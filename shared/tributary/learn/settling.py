@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
+from tributary.core.errors import InvalidRequest
 from tributary.store import Database, rows, statement
 
 PAGE = 16
@@ -67,8 +68,11 @@ def settle_all(
 ) -> Settled:
     """Tries each pending lesson of a tribe once, oldest first, and those last that failed before in this process.
 
-    Goes through them again for as long as a round settled something, since what is settled may let go of others.
+    Goes through them again for as long as a round settled something, since what is settled may let go of others. No time left
+    is a deadline, too; raises InvalidRequest for one that is no number.
     """
+    if deadline_s is not None and math.isnan(deadline_s):  # which no moment comes after
+        raise InvalidRequest("deadline_s", "must be a number of seconds")
     until = math.inf if deadline_s is None else time.monotonic() + deadline_s
     tried: set[Pended] = set()
     done = failed = 0

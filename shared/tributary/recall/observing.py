@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from tributary.core.ports import SpaceDefinition
 from tributary.core.status import About, Observation, Unseen
-from tributary.store import CODE_LEVEL
+from tributary.store import CODE_LEVEL, is_known
 
 OLDEST_SERVER = 150_000
 OLDEST_PGVECTOR = (0, 8)
@@ -38,12 +38,15 @@ def server(about: About, answer: Answer, *, replica: bool) -> Observations:
 
 def schema(about: About, answer: Answer) -> Observations:
     rule = f"at most {CODE_LEVEL}, the level of this code"
+    revision_rule = "one that this version knows"
     if isinstance(answer, Unseen):
-        yield Observation.unknown(about, "schema_revision", answer)
+        yield Observation.unknown(about, "schema_revision", answer, revision_rule)
         yield Observation.unknown(about, "oldest_code", answer, rule)
         return
     row = _document(answer)
-    yield Observation.of(about, "schema_revision", row["revision"] or "none", ok=row["revision"] is not None)
+    yield Observation.of(
+        about, "schema_revision", row["revision"] or "none", ok=is_known(row["revision"] or ""), rule=revision_rule
+    )
     yield Observation.of(about, "oldest_code", row["oldest_code"], ok=row["oldest_code"] <= CODE_LEVEL, rule=rule)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -11,7 +11,9 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode
 
 from tributary.core.cells import CELL_RULE, is_cell_name
+from tributary.service.database_urls import place_of
 
+Place = tuple[str, str, str]
 _URLS = ("database_url", "reader_url", "owner_url")
 _PAIR_RULE = "must look like name=postgresql://...; a comma within a URL is written %2C"
 _JSON_RULE = "must be pairs name=postgresql://..., separated by commas, or one JSON object by name of {}"
@@ -32,6 +34,15 @@ class CellDatabase(BaseModel):
     reader_url: str | None = Field(default=None, repr=False)
     owner_url: str | None = Field(default=None, repr=False)
 
+    @property
+    def places(self) -> frozenset[Place]:
+        return places_of(self.database_url, self.reader_url, self.owner_url)
+
+
+def places_of(*urls: str | None) -> frozenset[Place]:
+    """Returns where the URLs of one cell lead; no two cells have one in common."""
+    return frozenset(place_of(url) for url in urls if url is not None)
+
 
 def _cell_name(value: str) -> str:
     if not is_cell_name(value):
@@ -44,13 +55,15 @@ def _cells(value: object) -> object:
     if not isinstance(value, str):
         return value
     found = tuple(_of_json(value) if value.lstrip().startswith("{") else _of_pairs(value))
-    names, urls = [one.name for one in found], [one.database_url for one in found]
+    names = [one.name for one in found]
     for name in names:
         if names.count(name) > 1:
             raise _wrong(f"names the cell '{name}' twice")
+    taken: set[Place] = set()
     for one in found:
-        if urls.count(one.database_url) > 1:
+        if not taken.isdisjoint(one.places):
             raise _wrong(f"gives the cell '{one.name}' the same database as another one")
+        taken |= one.places
     return found
 
 
@@ -90,12 +103,12 @@ def _cell(number: int, name: str, urls: Mapping[str, object]) -> CellDatabase:
     return CellDatabase.model_validate({"name": name, **urls})
 
 
-def check_apart(cells: Sequence[CellDatabase], own: str | None, own_url: str | None) -> None:
+def check_apart(cells: Sequence[CellDatabase], own: str | None, own_places: Set[Place]) -> None:
     """Raises PydanticCustomError when a further cell has the name, or the database, of the own one."""
     for one in cells:
         if one.name == own:
             raise _wrong(f"names the cell '{one.name}', which is the own one's name; it has only further ones")
-        if one.database_url == own_url:
+        if not one.places.isdisjoint(own_places):
             raise _wrong(f"gives the cell '{one.name}' the own database")
 
 

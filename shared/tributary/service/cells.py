@@ -10,9 +10,10 @@ from typing import Self
 
 from tributary.access import Ledger, Usage, cell_of
 from tributary.core.agent import Principal
-from tributary.core.errors import TributaryError, UnknownCell
+from tributary.core.errors import BadSetting, TributaryError, Unavailable, UnknownCell
 from tributary.garden import Gardener
 from tributary.service.cell_gardening import CellsGardener
+from tributary.service.logins import logins_of
 from tributary.service.memory import Memory, ModelsUsed
 from tributary.service.models import Models
 from tributary.service.settings import Settings
@@ -33,17 +34,20 @@ class Cells:
         self._lock = threading.Lock()
         self._closing = ExitStack()
         self._opened: dict[str | None, Memory] = {}
+        self._closed = False
         self.names: tuple[str | None, ...] = (own, *further)
         """All cells, the own one first."""
         self.home = self.named(None)
         """The memory of the own database."""
 
     def named(self, cell: str | None) -> Memory:
-        """Returns the memory of a cell, the own one for None; raises UnknownCell."""
+        """Returns the memory of a cell, the own one for None; raises UnknownCell, and Unavailable once closed."""
         name = self._own if cell is None else cell
         if name not in self.names:
             raise UnknownCell(str(name))
         with self._lock:
+            if self._closed:
+                raise Unavailable("these memories were closed")
             if name not in self._opened:
                 self._opened[name] = self._open_cell(name)
                 self._closing.callback(self._opened[name].close)
@@ -82,7 +86,12 @@ class Cells:
         """Tends the tribes of every cell. For workers and operators, not for callers."""
         if len(self.names) == 1:
             return self.home.gardener
-        return CellsGardener(self.names, lambda name: self.named(name).gardener)
+        return CellsGardener(self.names, self._gardener_of)
+
+    def _gardener_of(self, name: str | None) -> Gardener:
+        memory = self.named(name)
+        memory.health()  # each cell is migrated on its own, and may have the schema of another version
+        return memory.gardener
 
     @property
     def books(self) -> tuple[Usage | Ledger, ...]:
@@ -100,7 +109,9 @@ class Cells:
         return self.home.models_used()
 
     def close(self) -> None:
-        """Closes every memory that was opened (`Memory.close`)."""
+        """Closes every memory that was opened (`Memory.close`); none is opened after that."""
+        with self._lock:
+            self._closed = True
         self._closing.close()
 
     def __enter__(self) -> Self:
@@ -113,8 +124,14 @@ class Cells:
 def open_cells(settings: Settings, *, adapters: Adapters | None = None) -> Cells:
     """Returns the memories of the cells that `settings` map, of one database alone where they map none. Raises BadSetting.
 
-    Models are made once and shared. As with `open_memory`, nothing is connected or loaded until it is used.
+    Models are made once and shared. As with `open_memory`, nothing is connected or loaded until it is used; what the URLs of
+    further cells say is read now, all the same, rather than at the first request for one of them.
     """
+    for one in settings.cells:
+        try:
+            logins_of(settings.in_cell(one.name))
+        except BadSetting as error:
+            raise BadSetting(f"TRIBUTARY_CELLS: cell '{one.name}': {error.detail}") from None
     models = Models(settings)
 
     def open_cell(name: str | None) -> Memory:

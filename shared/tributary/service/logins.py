@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from tributary.core.errors import BadSetting
+from tributary.service.database_urls import parts_of
 from tributary.service.databases import READER_TIMEOUT_S
 from tributary.service.settings import Settings, variable_of
 from tributary.store import OWNER, RUNTIME, Target
@@ -55,21 +56,31 @@ def logins_of(settings: Settings) -> Logins | None:
         if by_token:
             raise BadSetting("TRIBUTARY_DATABASE_AUTH: iam needs TRIBUTARY_DATABASE_URL, or TRIBUTARY_OWNER_URL for operators")
         return None
-    # The database URL's login is the runtime's, or a function's, where there is an owner's beside it or where a token logs it in:
-    # a pooler lets no role be assumed.
-    assume = None if by_token or settings.owner_url else RUNTIME
     runtime = _target(settings, "database_url")
     replica = _target(settings, "reader_url")
+    owners = _target(settings, "owner_url")
+    # The database URL's login is the runtime's, or a function's, where there is another one, the owner's, beside it or where a
+    # token logs it in: a pooler lets no role be assumed. Then it is taken as it is, but not for the owner's own.
+    as_it_is = by_token or (owners is not None and runtime is not None and _user(owners) != _user(runtime))
+    steps: dict[str, Any] = {"lesser": True} if as_it_is else {"assume": RUNTIME}
     return Logins(
-        runtime=runtime and replace(runtime, assume=assume),
-        replica=replica and replace(replica, assume=assume, read_only=True, connect_timeout_s=READER_TIMEOUT_S),
-        owners=_target(settings, "owner_url") or (None if by_token else runtime),
+        runtime=runtime and replace(runtime, **steps),
+        replica=replica and replace(replica, **steps, read_only=True, connect_timeout_s=READER_TIMEOUT_S),
+        owners=owners or (None if by_token else runtime),
     )
 
 
 def _target(settings: Settings, name: str) -> Target | None:
     url: str | None = getattr(settings, name)
-    return None if url is None else Target(url=url, password=_password(settings, name, url))
+    if url is None:
+        return None
+    setting = variable_of(name) + (f" of the cell '{settings.cell}'" if settings.cell else "")
+    parts_of(setting, url)
+    return Target(url=url, setting=setting, password=_password(settings, name, url))
+
+
+def _user(target: Target) -> str | None:
+    return parts_of(target.setting or "", target.url).get("user")
 
 
 def _password(settings: Settings, name: str, url: str) -> Callable[[], str] | None:

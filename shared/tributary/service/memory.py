@@ -28,7 +28,7 @@ from tributary.garden import Gardener
 from tributary.learn import Attempt, Distilling, Learner, Settled
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
 from tributary.service.databases import Databases
-from tributary.store import Database, check_level, statement
+from tributary.store import Database, check_level, check_revision, rows, statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +110,11 @@ class Memory:
 
     def health(self) -> None:
         """Returns when the database, or its replica while it is away, answers and serves this code; else raises why not."""
-        oldest = self.databases.current.value(statement("access", "ping"), {})
-        if oldest is None:
+        found = cast(rows.Document | None, self.databases.current.value(statement("recall", "status_schema"), {}))
+        if found is None or found["revision"] is None:
             raise NotMigrated
-        check_level(cast(int, oldest))
+        check_revision(found["revision"])
+        check_level(found["oldest_code"])
 
     def warm(self) -> None:
         """Loads the embedding model now rather than at the first request."""

@@ -18,7 +18,7 @@ from psycopg.types.json import Jsonb
 from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, Ledger, agent_of, check_principal, make_token, token_of
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import BadSetting, NotFound, TributaryError, WrongStanding
+from tributary.core.errors import BadSetting, NotFound, NotMigrated, TributaryError, WrongStanding
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.limits import check_name
@@ -38,7 +38,7 @@ from tributary.spaces import (
     spaces_of,
     switch,
 )
-from tributary.store import Database, Target, connect, failures, statement
+from tributary.store import Database, Target, check_level, check_revision, connect, failures, statement
 from tributary.store.migrate import migrate, migration_sql
 
 _NO_TIME = (
@@ -375,6 +375,7 @@ class Operator:
         try:
             if self._open is None or self._open.closed:
                 self._open = connect(self._target)
+                _check_schema(self._open)
             yield self._open
         except psycopg.Error as error:
             if self._open is not None:
@@ -385,6 +386,16 @@ class Operator:
     def _transaction(self) -> Iterator[psycopg.Connection]:
         with self._connection() as connection, connection.transaction():
             yield connection
+
+
+def _check_schema(connection: psycopg.Connection) -> None:
+    """Raises NotMigrated, and CodeTooOld, rather than letting a statement find out what the schema does not have."""
+    row = connection.execute(statement("access", "revision")).fetchone()
+    if row is None:
+        raise NotMigrated
+    revision, oldest_code = cast(tuple[str, int], row)
+    check_revision(revision)
+    check_level(oldest_code)
 
 
 def _tribe(row: tuple[object, ...]) -> Tribe:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from tributary.core.errors import BadSetting, TributaryError, Unavailable
+from tributary.core.errors import BadSetting, SecretUnread, TributaryError
 from tributary.telemetry import Event, log
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def is_arn(value: str) -> bool:
 def read_secret(arn: str, known: frozenset[str]) -> Mapping[str, str]:
     """Returns the variables that a secret holds, each one of `known`; asked for once a process, unless that fails.
 
-    Raises BadSetting when the secret cannot be read or is not an object of settings, and Unavailable when another try may help.
+    Raises BadSetting when the secret cannot be read or is not an object of settings, and SecretUnread when another try may help.
     """
     try:
         return _variables(_fetched(arn), known)
@@ -83,13 +83,13 @@ def _fetched(arn: str) -> str:
     except ClientError as error:
         raise _refusal(error.response) from None
     except (ResponseParserError, AttributeError, TypeError):  # the library reads an answer without looking at it first
-        raise Unavailable(_STRANGER) from None
+        raise SecretUnread(_STRANGER) from None
     except (BotoCoreError, ValueError) as error:
         raise _failure(error) from None
     if "SecretBinary" in reply:
         raise BadSetting(f"{VARIABLE}: the secret is binary; keep it as text, a JSON object of settings")
     if not isinstance(text := reply.get("SecretString"), str):
-        raise Unavailable(_STRANGER)
+        raise SecretUnread(_STRANGER)
     return text
 
 
@@ -122,7 +122,7 @@ def _refusal(response: Mapping[str, Any]) -> TributaryError:
     if code in _UNDECIPHERED:
         return BadSetting(f"{VARIABLE}: it cannot be decrypted ({code}): allow kms:Decrypt on its key to this role")
     if status >= 500 or status == 429 or code.startswith("Throttl"):
-        return Unavailable(f"{VARIABLE}: Secrets Manager takes no request now ({code}); try again")
+        return SecretUnread(f"{VARIABLE}: Secrets Manager takes no request now ({code}); try again")
     return BadSetting(f"{VARIABLE}: Secrets Manager refuses the request ({code}, HTTP {status})")
 
 
@@ -131,7 +131,7 @@ def _failure(error: Exception) -> TributaryError:
 
     kind = type(error).__name__
     if isinstance(error, aws.HTTPClientError | aws.ConnectionError):
-        return Unavailable(
+        return SecretUnread(
             f"{VARIABLE}: Secrets Manager cannot be reached ({kind}); without a way out, its network needs an endpoint for it"
         )
     if isinstance(error, aws.NoCredentialsError | aws.PartialCredentialsError | aws.CredentialRetrievalError):

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from tributary.core.errors import BadSetting, NotFound
-from tributary.service.cell_settings import CellDatabase, CellDatabases, CellName, check_apart, is_postgres
+from tributary.service.cell_settings import CellDatabase, CellDatabases, CellName, check_apart, is_postgres, places_of
 from tributary.service.model_settings import Folder, ModelSettings, Whole
 from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 
@@ -148,7 +148,9 @@ class Settings(ModelSettings):
     @field_validator("cells")
     @classmethod
     def _apart(cls, cells: tuple[CellDatabase, ...], info: ValidationInfo) -> tuple[CellDatabase, ...]:
-        check_apart(cells, info.data.get("cell"), info.data.get("database_url"))
+        check_apart(
+            cells, info.data.get("cell"), places_of(*(info.data.get(f"{one}_url") for one in ("database", "reader", "owner")))
+        )
         return cells
 
     @property

@@ -6,6 +6,8 @@ connection and none is kept. Whoever reads one can log in with it: it is never l
 
 from __future__ import annotations
 
+import ipaddress
+import os
 import re
 import threading
 from collections.abc import Callable
@@ -15,21 +17,24 @@ from typing import TYPE_CHECKING
 from tributary.core.errors import BadSetting, Unavailable
 from tributary.models.installed import need
 from tributary.models.loopback import is_here
+from tributary.service.database_urls import PORT, parts_of
 from tributary.service.language_models import REGION
 
 if TYPE_CHECKING:
     from botocore.credentials import Credentials
 
 VALID_S = 900
-_PORT = "5432"
+_REDIRECTS = ("service", "servicefile", "passfile", "gssencmode")
+"""Parameters by which libpq takes a host or a password from elsewhere, or does without TLS."""
+_REDIRECTING_VARIABLES = ("PGHOSTADDR", "PGSERVICE", "PGGSSENCMODE")
 
 
 def token_for(variable: str, url: str, *, region: str | None) -> Callable[[], str]:
     """Returns what makes a password for each new connection to `url`, which is the value of `variable`.
 
     Raises BadSetting when the URL names no host or user, has a password already, or would let a token out of a connection whose
-    host is not proved; and without a region or botocore. The password's maker raises BadSetting when there are no credentials
-    to sign with, and Unavailable while those of a container cannot be fetched.
+    host is not proved, or lead it past that host; and without a region or botocore. The password's maker raises BadSetting
+    when there are no credentials to sign with, and Unavailable while those of a container cannot be fetched.
     """
     need("botocore", library="botocore", extra="aws", by="TRIBUTARY_DATABASE_AUTH=iam")
     if region is None:
@@ -41,22 +46,35 @@ def token_for(variable: str, url: str, *, region: str | None) -> Callable[[], st
 
 
 def _place(variable: str, url: str) -> tuple[str, str, str]:
-    import psycopg
-
-    try:
-        parts = {name: str(value) for name, value in psycopg.conninfo.conninfo_to_dict(url).items()}
-    except psycopg.ProgrammingError:
-        raise BadSetting(f"{variable}: is no URL of a PostgreSQL database") from None
-    host, user = parts.get("host", ""), parts.get("user", "")
+    parts = parts_of(variable, url)
+    host, port, user = parts.get("host", ""), parts.get("port", PORT), parts.get("user", "")
     if parts.get("password"):
         raise BadSetting(
             f"{variable}: has a password, and TRIBUTARY_DATABASE_AUTH=iam makes one itself; leave out one of the two"
         )
-    if not host or not user or host.startswith(("/", "@")) or "," in host or parts.get("hostaddr"):
+    if not user or not _is_host(host) or "," in port or parts.get("hostaddr"):
         raise BadSetting(f"{variable}: must name a user and one host, by name, which TRIBUTARY_DATABASE_AUTH=iam signs for")
+    for name in _REDIRECTS:
+        if name in parts:
+            raise BadSetting(
+                f"{variable}: must not have {name} with TRIBUTARY_DATABASE_AUTH=iam, which would lead a token elsewhere"
+            )
+    for name in _REDIRECTING_VARIABLES + (() if "port" in parts else ("PGPORT",)):
+        if os.environ.get(name):
+            raise BadSetting(f"{name}: must not be set with TRIBUTARY_DATABASE_AUTH=iam: it leads elsewhere than {variable} says")
     if parts.get("sslmode") != "verify-full" and not is_here(f"https://{_address(host)}"):
         raise BadSetting(f"{variable}: must have sslmode=verify-full with TRIBUTARY_DATABASE_AUTH=iam: a token is a password")
-    return host, parts.get("port", _PORT), user
+    return host, port, user
+
+
+def _is_host(host: str) -> bool:
+    """Tells whether this is a name or an address and nothing else; of other text a URL's host is only a part."""
+    if re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?", host, re.ASCII):
+        return True
+    try:
+        return "%" not in host and bool(ipaddress.ip_address(host))
+    except ValueError:
+        return False
 
 
 def _address(host: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 import psycopg
 
-from tributary.core.errors import Overloaded
+from tributary.core.errors import InvalidRequest, Overloaded
 
 _AGAIN_S = 0.5
 _CANCEL_S = 5.0
@@ -19,6 +20,8 @@ class Until:
     """A moment `budget_s` seconds from now; None is never."""
 
     def __init__(self, budget_s: float | None) -> None:
+        if budget_s is not None and math.isnan(budget_s):  # which no moment comes after
+            raise InvalidRequest("budget_s", "must be a number of seconds")
         self._end = None if budget_s is None else time.monotonic() + budget_s
 
     def passed(self) -> bool:

@@ -2,7 +2,7 @@
 
 from tributary.store import failures, rows
 from tributary.store.database import Database, Target, connect
-from tributary.store.level import CODE_LEVEL, check_level
+from tributary.store.level import CODE_LEVEL, check_level, check_revision, is_known
 from tributary.store.queries import statement
 from tributary.store.reading import Reading, Replicated, Side, Watched, may_answer_still
 from tributary.store.roles import OWNER, RUNTIME
@@ -18,8 +18,10 @@ __all__ = [
     "Target",
     "Watched",
     "check_level",
+    "check_revision",
     "connect",
     "failures",
+    "is_known",
     "may_answer_still",
     "rows",
     "statement",

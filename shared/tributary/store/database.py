@@ -16,8 +16,9 @@ from typing import Any, LiteralString, TypeVar
 import psycopg
 from psycopg.rows import RowFactory, dict_row, tuple_row
 
-from tributary.core.errors import NotMigrated, Overloaded, Unavailable
+from tributary.core.errors import BadSetting, NotMigrated, Overloaded, Unavailable
 from tributary.store import failures
+from tributary.store.roles import OWNER
 from tributary.telemetry import Event, log
 
 ATTEMPTS = 4
@@ -39,7 +40,11 @@ class Target:
     url: str
     password: Callable[[], str] | None = None
     """Makes the password of each new connection, for a URL without one. What it raises goes to the caller as it is."""
+    setting: str | None = None
+    """The setting that the URL came from, for messages."""
     assume: str | None = None
+    lesser: bool = False
+    """Refuses a login that can do all that the owner can, where what is assumed, if anything, is not to be that."""
     read_only: bool = False
     connect_timeout_s: int = 5
     statement_timeout_s: int = 25
@@ -160,13 +165,20 @@ class Database:
 
 
 def connect(target: Target, *, autocommit: bool = True) -> psycopg.Connection:
-    """Opens one connection that prepares nothing by name; raises psycopg.Error, or NotMigrated without the role to assume."""
+    """Opens one connection that prepares nothing by name.
+
+    Raises psycopg.Error, NotMigrated without the role to assume, and BadSetting where the login may not become it, or is one
+    that `target` refuses.
+    """
     try:
-        return _connect(target, autocommit=autocommit)
+        connection = _connect(target, autocommit=autocommit)
     except psycopg.OperationalError:
-        if target.assume is not None and not _has_role(replace(target, assume=None), target.assume):
-            raise NotMigrated from None
+        if target.assume is not None:
+            _check_role(replace(target, assume=None), target.assume)
         raise
+    if target.lesser:
+        _check_lesser(connection, target.setting)
+    return connection
 
 
 def _connect(target: Target, *, autocommit: bool) -> psycopg.Connection:
@@ -192,7 +204,38 @@ def _connect(target: Target, *, autocommit: bool) -> psycopg.Connection:
     )
 
 
-def _has_role(target: Target, role: str) -> bool:
-    """Tells whether a role is there; a server refuses one that is not at the start, without a SQLSTATE to tell it by."""
+def _check_role(target: Target, role: str) -> None:
+    """Raises when a role cannot be assumed; a server refuses that at the start, without a SQLSTATE to tell why by."""
     with _connect(target, autocommit=True) as connection:
-        return connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,)).fetchone() is not None
+        row = connection.execute(
+            "SELECT pg_has_role(current_user, oid, 'MEMBER'), current_user FROM pg_roles WHERE rolname = %s", (role,)
+        ).fetchone()
+    if row is None:
+        raise NotMigrated
+    if not row[0]:
+        raise BadSetting(
+            f"{_setting(target.setting)}: its login '{row[1]}' may not become {role}; let {role} be granted to it, or set"
+            " TRIBUTARY_OWNER_URL to another login's, and the database URL's is taken as it is"
+        )
+
+
+def _check_lesser(connection: psycopg.Connection, setting: str | None) -> None:
+    try:
+        row = connection.execute(
+            """SELECT current_user FROM pg_roles r WHERE r.rolname = current_user AND (r.rolsuper OR EXISTS (
+                   SELECT FROM pg_roles o WHERE o.rolname = %s AND pg_has_role(current_user, o.oid, 'MEMBER')))""",
+            (OWNER,),
+        ).fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    if row is not None:
+        connection.close()
+        raise BadSetting(
+            f"{_setting(setting)}: its login '{row[0]}' is a superuser or may become {OWNER}, and code that serves must not be;"
+            " log in as a member of tributary_runtime, or of a function's role"
+        )
+
+
+def _setting(known: str | None) -> str:
+    return known or "the database's URL"

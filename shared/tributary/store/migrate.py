@@ -7,16 +7,18 @@ A migration expands first (old code goes on running) and contracts in a later re
 from __future__ import annotations
 
 import io
+import threading
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 
-from tributary.core.errors import NotMigrated, TributaryError, Unavailable
+from tributary.core.errors import BadSetting, NotMigrated, TributaryError, Unavailable
 from tributary.store import failures
 from tributary.store.database import Target, connect
-from tributary.store.level import check_level
+from tributary.store.level import OTHER_VERSION, check_level, check_revision
+from tributary.store.queries import statement
 from tributary.store.roles import OWNER
 
 if TYPE_CHECKING:
@@ -24,16 +26,18 @@ if TYPE_CHECKING:
 
 # Any two migrations of one database wait for each other on it; the figure itself means nothing.
 _LOCK = 0x7472_6962
+_alembic = threading.Lock()
+"""Held while Alembic runs: what runs is in globals of its modules, so one process does one migration at a time."""
 
 
 def migrate(target: Target) -> str:
-    """Brings the database to the newest revision and returns its name. Safe to run again, and by two processes at once.
+    """Brings the database to the newest revision and returns its name. Safe to run again, and by processes or threads at once.
 
     A schema of a later release is left as it is when this code may still run on it, so that going back to it can be deployed.
 
     `target` logs in as a user that may make roles and extensions; all objects are made as the owner role. Raises
-    Unavailable, NotMigrated when another version's schema is there, or TributaryError with the database's own words when it
-    refuses a statement.
+    Unavailable, NotMigrated when another version's schema is there, BadSetting when the login may not do that, or TributaryError
+    with the database's own words when it refuses a statement.
     """
     from alembic import command
     from alembic.util.exc import CommandError
@@ -52,31 +56,24 @@ def migrate(target: Target) -> str:
             driver.execute(f"SET LOCAL ROLE {OWNER}")
             configuration = _configuration()
             configuration.attributes["connection"] = transaction
-            command.upgrade(configuration, "head")
+            with _alembic:
+                command.upgrade(configuration, "head")
     except psycopg.Error as error:
-        raise _refused(error) from error
+        raise _refused(error, target) from error
     except CommandError as error:
         if (later := _later_that_serves(target)) is not None:
             return later
-        raise NotMigrated(
-            "the database holds the schema of another version of Tributary, which this one does not know: a newer one, or one"
-            " from before the first release; use that version, or a new database"
-        ) from error
+        raise NotMigrated(OTHER_VERSION) from error
     return head()
 
 
-_BEFORE_THE_FIRST_RELEASE = "baseline."
-"""Begins the revisions that were rewritten, not migrated from."""
-
-
 def _later_that_serves(target: Target) -> str | None:
-    """Returns the revision of a schema that is newer than this code and serves it; None for any other. Raises CodeTooOld."""
+    """Returns the revision of a schema that is newer than this code and serves it. Raises NotMigrated, CodeTooOld."""
     with connect(target) as connection:
-        row = connection.execute(
-            "SELECT v.version_num, r.oldest_code FROM tributary.alembic_version v, tributary.schema_requirement r"
-        ).fetchone()
-    if row is None or str(row[0]).startswith(_BEFORE_THE_FIRST_RELEASE):
+        row = connection.execute(statement("access", "revision")).fetchone()
+    if row is None:
         return None
+    check_revision(str(row[0]))
     check_level(int(row[1]))
     return str(row[0])
 
@@ -88,7 +85,8 @@ def migration_sql() -> str:
     written = io.StringIO()
     configuration = _configuration()
     configuration.output_buffer = written
-    command.upgrade(configuration, "head", sql=True)
+    with _alembic:
+        command.upgrade(configuration, "head", sql=True)
     bootstrap = _sql("0000_bootstrap.sql").decode()
     return f"{bootstrap}\nSET ROLE {OWNER};\n\n{written.getvalue()}\nRESET ROLE;\n"
 
@@ -137,7 +135,15 @@ def _sql(name: str) -> bytes:
     return (_migrations() / name).read_bytes()
 
 
-def _refused(error: psycopg.Error) -> TributaryError:
+def _refused(error: psycopg.Error, target: Target) -> TributaryError:
+    said = str(error).splitlines()[0]
     if failures.lost_connection(error) or error.sqlstate in {"28P01", "28000", "3D000"}:
-        return Unavailable(f"the database cannot be reached to migrate it: {str(error).splitlines()[0]}")
-    return TributaryError(f"the migration was refused and nothing was changed: {str(error).splitlines()[0]}")
+        return Unavailable(f"the database cannot be reached to migrate it: {said}")
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        login = psycopg.conninfo.conninfo_to_dict(target.url).get("user") or "the login"
+        return BadSetting(
+            f"{target.setting or 'the URL of the database'}: its login may not do what this migration needs, and nothing was"
+            f" changed: {said}. The first one of a cluster needs CREATEROLE. Where another login made the roles, have that"
+            f' one, or a superuser, run: GRANT {OWNER} TO "{login}"'
+        )
+    return TributaryError(f"the migration was refused and nothing was changed: {said}")

@@ -30,7 +30,9 @@ class Output:
 
     def json(self, document: object) -> None:
         """Says one JSON value."""
-        self.lines([json.dumps(document, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2)])
+        text = json.dumps(document, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2)
+        # the rest of what a terminal would obey; JSON itself escapes the first 32 alone
+        self.lines(["".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)])
 
     def lines(self, lines: Sequence[str]) -> None:
         """Says each line whole: nothing wraps it, so it can be copied, searched and cut."""

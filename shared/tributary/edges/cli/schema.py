@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.options import AsJson, Cell
+from tributary.edges.cli.words import shown_block
 
 if TYPE_CHECKING:
     from tributary.edges.cli.doors import Doors
@@ -36,7 +38,9 @@ def migrate(
     with operator_of(doors, cell) as operator:
         if sql:
             text = operator.migration_sql()
-            output.result({"sql": text}, text.rstrip("\n").split("\n"))
+            # what a function answers is not ours; into a file it goes as it is, to be run
+            lines = (shown_block(text) if sys.stdout.isatty() else text).rstrip("\n").split("\n")
+            output.result({"sql": text}, lines)
             return
         operator.migrate()
     output.result({"migrated": True}, ["The schema is up to date."])

@@ -22,7 +22,7 @@ from tributary.contract.problems import PROBLEMS
 from tributary.contract.routes import ROUTES, Route
 from tributary.core.agent import Principal
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import Forbidden, UnknownCell
+from tributary.core.errors import BadSetting, Forbidden, UnknownCell
 from tributary.edges.lambda_http.iam_callers import IamCallers
 from tributary.edges.lambda_http.identify import allow, identify
 from tributary.edges.lambda_http.port import Context, Event, OpenMemory
@@ -142,7 +142,8 @@ class App:
         code = code_of(error)
         if PROBLEMS[code].status >= 500:
             level = logging.ERROR if code == "internal" else logging.WARNING
-            log.event(LogEvent.REQUEST_FAILED, level=level, error=error, route=operation, code=code)
+            setting = error.variable if isinstance(error, BadSetting) else None
+            log.event(LogEvent.REQUEST_FAILED, level=level, error=error, route=operation, code=code, setting=setting)
         if isinstance(error, Forbidden) and principal is not None:
             detail = error.detail
             failure = _attempt(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from tributary.core.errors import TributaryError, Unauthenticated, UnknownCell
+from tributary.core.errors import BadSetting, TributaryError, Unauthenticated, UnknownCell
 from tributary.edges.lambda_http.port import Event, OpenMemory
 from tributary.edges.lambda_http.principal import UNDECIDED, bearer_token, to_context
 from tributary.telemetry import Event as LogEvent
@@ -32,7 +32,8 @@ def authorize(event: Event, memory: OpenMemory) -> dict[str, Any]:
     except Unauthenticated:
         return _allow({})
     except TributaryError as error:
-        log.event(LogEvent.REQUEST_FAILED, level=logging.WARNING, route="authorizer", code=error.code)
+        setting = error.variable if isinstance(error, BadSetting) else None
+        log.event(LogEvent.REQUEST_FAILED, level=logging.WARNING, route="authorizer", code=error.code, setting=setting)
         return _allow({UNDECIDED: error.code})
     except Exception as error:
         log.event(LogEvent.REQUEST_FAILED, level=logging.ERROR, error=error, route="authorizer", code="internal")

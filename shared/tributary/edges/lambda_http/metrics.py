@@ -12,6 +12,7 @@ import logging
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -70,18 +71,17 @@ class _Line:
     values: dict[Metric, list[float]] = field(default_factory=dict)
     dimensions: dict[str, str] = field(default_factory=dict)
 
-    def takes(self, metric: Metric, of: str | None) -> bool:
-        room = len(self.values.get(metric, ())) < MOST_VALUES
-        return room and (metric.dimension is None or self.dimensions.get(metric.dimension, of) == of)
+    def has_room(self, metric: Metric) -> bool:
+        return len(self.values.get(metric, ())) < MOST_VALUES
 
     def add(self, metric: Metric, of: str | None, value: float) -> None:
         if metric.dimension is not None:
             self.dimensions[metric.dimension] = str(of)
         known = self.values.setdefault(metric, [])
-        if metric.unit == COUNT and known:
-            known[0] += value
-        else:
+        if metric.unit != COUNT or not known:
             known.append(value)
+        elif _is_figure(known[0] + value):
+            known[0] += value
 
     def document(self, service: str, at_ms: int) -> dict[str, object]:
         alike: dict[str | None, list[Metric]] = {}
@@ -104,14 +104,50 @@ class _Line:
         }
 
 
+class _Lines:
+    """Lines, each with the values of every dimension that it has. Finding the one for a figure takes no look at the others."""
+
+    def __init__(self) -> None:
+        self.all: list[_Line] = []
+        self._given: Counter[str | None] = Counter()
+        """How many of all the lines, from the first on, have a value of a dimension; under None, figures without one."""
+        self._of: dict[tuple[str | None, str | None], list[_Line]] = {}
+        """The lines of each value of a dimension."""
+        self._at: dict[tuple[Metric, str | None], int] = {}
+        """Which of those a metric is being written to: those before it are full of it."""
+
+    def line_for(self, metric: Metric, of: str | None) -> _Line:
+        value = None if metric.dimension is None else of
+        known = self._of.setdefault((metric.dimension, value), [])
+        at = self._at.get((metric, value), 0)
+        if at < len(known) and not known[at].has_room(metric):
+            at += 1
+        if at == len(known):
+            known.append(self._next_without(metric.dimension))
+        self._at[metric, value] = at
+        return known[at]
+
+    def _next_without(self, dimension: str | None) -> _Line:
+        number = self._given[dimension]
+        self._given[dimension] += 1
+        if number == len(self.all):
+            self.all.append(_Line())
+        return self.all[number]
+
+
 def _lines(measures: Sequence[Measure]) -> list[_Line]:
-    lines: list[_Line] = []
+    lines = _Lines()
     for one in measures:
-        if not math.isfinite(one.value):
-            continue  # nothing that CloudWatch takes, and nothing that JSON has
-        line = next((line for line in lines if line.takes(one.metric, one.of)), None)
-        if line is None:
-            line = _Line()
-            lines.append(line)
-        line.add(one.metric, one.of, one.value)
-    return lines
+        if _is_figure(one.value):
+            lines.line_for(one.metric, one.of).add(one.metric, one.of, one.value)
+    return lines.all
+
+
+def _is_figure(value: object) -> bool:
+    """Tells whether CloudWatch takes a value, and JSON has it; one that is none must cost no other its place."""
+    if not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number past what a float holds
+        return False

@@ -16,9 +16,9 @@ VALUES (%(tribe_id)s, %(audit_id)s, %(agent_id)s, %(action)s, %(code)s, %(detail
 SELECT tributary.admit_v1(
     %(tribe_id)s, %(agent_id)s, %(key)s, %(digest)s, %(operation)s, %(per_minute)s, %(per_day)s, %(now)s)
 
--- name: ping
--- Whether the database answers and its schema serves this code.
-SELECT oldest_code FROM tributary.schema_requirement
+-- name: revision
+-- Operator: the revision of the schema, and the oldest code that it serves.
+SELECT v.version_num, r.oldest_code FROM tributary.alembic_version v, tributary.schema_requirement r
 
 -- name: create_tribe
 -- Operator: a new tribe; no row when the name is taken.

@@ -1,8 +1,9 @@
 """The core: tribes, agents, lessons and how they are found, events, rivals, disputes, decisions, receipts' keys."""
 
+from tributary.store.level import BASELINE
 from tributary.store.migrate import run_sql
 
-revision = "baseline.3"  # counted up whenever the baseline is rewritten, which ends with the first release
+revision = BASELINE
 down_revision = None
 
 

@@ -36,9 +36,11 @@ GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_
 GRANT EXECUTE ON FUNCTION tributary.count_usage_v1, tributary.charge_calls_v1, tributary.spent_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener;
 
--- Serve a tribe.
-GRANT SELECT ON tributary.schema_requirement
+-- Tell how the schema stands: whether it fits the code, which is all that the dashboard's pages show of it.
+GRANT EXECUTE ON FUNCTION tributary.status_schema_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+
+-- Serve a tribe.
 GRANT EXECUTE ON FUNCTION tributary.tribe_profile_v1, tributary.space_references_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener;
 
@@ -58,9 +60,6 @@ GRANT EXECUTE ON FUNCTION
 GRANT EXECUTE ON FUNCTION
     tributary.stats_v1, tributary.status_tribe_v1, tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1
     TO tributary_recall;
-
--- Tell how the schema stands: whether it fits the code. All that the dashboard's pages show yet, to whoever asks.
-GRANT EXECUTE ON FUNCTION tributary.status_schema_v1 TO tributary_recall, tributary_dashboard;
 
 -- Let writes in.
 GRANT EXECUTE ON FUNCTION tributary.admit_v1 TO tributary_learn, tributary_curate;
