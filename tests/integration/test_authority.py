@@ -1,4 +1,4 @@
-"""With what authority a stored lesson is settled: no more than its author had when it came in, and no more than the author has now."""
+"""The authority that a stored lesson is settled with: what its author had when it came in, or has now, whichever is less."""
 
 from __future__ import annotations
 

@@ -218,6 +218,28 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT tribe_id FROM tribe_count WHERE status = 'pending' AND lessons > 0
 $$;
 
+-- Takes a tribe's turn to be settled, for so many seconds: true, or false while another holder has it. NULL when nothing is pending. It
+-- changes no belief and needs no gate, and no lock outlives the call.
+CREATE FUNCTION tributary.take_turn_v1(p_tribe uuid, p_holder uuid, p_seconds double precision) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM tribe_count c WHERE c.tribe_id = p_tribe AND c.status = 'pending' AND c.lessons > 0) THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO settling_turn AS t (tribe_id, holder, until)
+    VALUES (p_tribe, p_holder, clock_timestamp() + make_interval(secs => p_seconds))
+    ON CONFLICT (tribe_id) DO UPDATE SET holder = excluded.holder, until = excluded.until
+    WHERE t.holder = p_holder OR t.until <= clock_timestamp();
+    RETURN FOUND;
+END
+$$;
+
+-- Ends a holder's turn; one that another took in the meantime stays.
+CREATE FUNCTION tributary.end_turn_v1(p_tribe uuid, p_holder uuid) RETURNS void
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+    DELETE FROM settling_turn WHERE tribe_id = p_tribe AND holder = p_holder
+$$;
+
 -- What every write under the gate begins with: the gate, the key's first reply if there was one, and the actor's role as it is
 -- stored now. TB403 when it does not reach p_needs.
 CREATE FUNCTION tributary.enter_v1(
