@@ -39,7 +39,8 @@ def settled(event: Event, cells: Settlings, context: Context) -> dict[str, Any]:
     """Settles what the tribes of a batch have pending, each tribe once, and tells which messages are to come again.
 
     Those are the messages of a tribe that has pending lessons which could not be settled now, were not come to in time, or that
-    another settler is at. What is no message of ours comes again too, until the queue gives it up to its dead letters. Raises nothing for a single tribe.
+    another settler is at. What is no message of ours comes again too, until the queue gives it up to its dead letters. Raises
+    nothing for a single tribe.
     """
     tribes, again = _read(event)
     again += _settled(tribes, cells, context)
