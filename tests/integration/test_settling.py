@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import LiteralString, cast
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from tests.doubles import RuledJudge, SwitchedEmbedder, all_unrelated
@@ -243,3 +244,26 @@ def test_a_lesson_that_comes_while_a_turn_is_about_to_end_is_settled_by_whoever_
     kept.keep("first")
     settled = replace(learner, database=cast(Database, Interrupted(learner.database, late))).settle(kept.tribal.tribe_id)
     assert (settled.done, settled.none_left, kept.pending()) == (2, True, set())
+
+
+def test_rivals_are_looked_up_one_by_one_though_no_statistics_were_ever_taken(kept: Kept) -> None:
+    lessons = 300
+    for first in range(0, lessons, 100):
+        drafts = [
+            Draft(text=f"it is {number}", situation="operating", source=SEEN, subject=f"part {number % 5}")
+            for number in range(first, first + 100)
+        ]
+        kept.tribal.memory.learn_all(kept.tribal.curator, drafts, wait=False)
+    kept.tribal.rows("DELETE FROM pg_statistic WHERE starelid = 'tributary.lesson'::regclass")
+    kept.tribal.rows("UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE oid = 'tributary.lesson'::regclass")
+    (one, *others) = [row["lesson_id"] for row in kept.tribal.rows("SELECT lesson_id FROM tributary.lesson ORDER BY 1 LIMIT 61")]
+    with psycopg.connect(kept.tribal.url) as connection:
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")  # as the commit has it
+        connection.execute("SELECT tributary.make_rivals_v1(%s, %s, %s, 1)", (kept.tribal.tribe_id, one, others))
+        read = connection.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'tributary.lesson'::regclass"
+        ).fetchone()
+        connection.rollback()
+    assert read is not None
+    # a lookup of each of the two lessons and one by each of their foreign keys: none of all lessons with all others
+    assert 4 * len(others) <= read[0] <= 4 * len(others) * lessons
