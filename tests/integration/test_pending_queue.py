@@ -103,9 +103,27 @@ def test_two_functions_that_are_handed_the_same_message_settle_each_lesson_once(
         one.start()
     for one in threads:
         one.join()
-    assert came_again == []
+    assert len(came_again) in (0, 4, 8), "of a function that found the tribe taken, all come again"
+    assert queued.handed(event) == []
     events = queued.tribal.rows("SELECT count(*) AS n FROM tributary.lesson_event WHERE event = 'disputed'")
     assert events == [{"n": 4}]
+
+
+def test_messages_come_again_while_another_settler_is_at_the_tribe_and_no_model_is_asked(queued: Queued) -> None:
+    queued.late("it is 81")
+    event = event_of(queued.queue.received(1))
+    beside: list[list[str]] = []
+
+    def handed_beside() -> None:
+        queued.judge.before = None
+        beside.append(queued.handed(event))
+
+    queued.judge.asked.clear()
+    queued.judge.before = handed_beside
+    assert queued.handed(event) == []
+    assert beside == [[event["Records"][0]["messageId"]]]
+    assert len(queued.judge.asked) == 1
+    assert queued.handed(event) == []
 
 
 def test_message_comes_again_while_a_lesson_of_its_tribe_cannot_be_settled(queued: Queued) -> None:

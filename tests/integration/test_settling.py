@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import LiteralString, cast
+from uuid import UUID
 
+import psycopg
 import pytest
 
 from tests.doubles import RuledJudge, SwitchedEmbedder, all_unrelated
+from tests.gardens import garden
 from tests.tribes import SEEN, Tribal, open_tribal
 from tributary.core.decision import Outcome, VerdictKind
 from tributary.core.errors import InvalidRequest, Unavailable
+from tributary.core.garden import Rule
 from tributary.core.lesson import Draft
+from tributary.learn import Settled
 from tributary.learn.settling import PAGE
 from tributary.models.embedders import HashedEmbedder
 from tributary.service import Settings, open_memory, open_operator
+from tributary.store import Database, statement
 
 MANY = PAGE + 3
 STUCK = "STUCK"
+OTHER = UUID(int=1)
 CONFLICTS, UNRELATED = VerdictKind.CONFLICTS, VerdictKind.UNRELATED
 
 
@@ -33,6 +42,18 @@ class Kept:
     def keep(self, text: str, *, subject: str | None = None) -> None:
         draft = Draft(text=text, situation="operating the service", source=SEEN, subject=subject)
         assert self.tribal.memory.learn(self.tribal.curator, draft, wait=False).outcome is Outcome.PENDING
+
+    def hold(self, until: str) -> None:
+        """Has another settler hold the turn until so long from now."""
+        self.tribal.rows(
+            f"INSERT INTO tributary.settling_turn VALUES (%s, %s, clock_timestamp() + {until})"
+            " ON CONFLICT (tribe_id) DO UPDATE SET holder = excluded.holder, until = excluded.until",
+            self.tribal.tribe_id,
+            OTHER,
+        )
+
+    def turns(self) -> list[dict[str, object]]:
+        return self.tribal.rows("SELECT holder FROM tributary.settling_turn")
 
     def pending(self) -> set[str]:
         return {str(row["text"]) for row in self.tribal.rows("SELECT text FROM tributary.lesson WHERE status = 'pending'")}
@@ -144,3 +165,115 @@ def test_a_lost_database_ends_the_settling(kept: Kept) -> None:
     nowhere = Settings.model_validate({"TRIBUTARY_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"})
     with open_memory(nowhere, adapters=kept.tribal.adapters) as memory, pytest.raises(Unavailable):
         memory.settle(kept.tribal.tribe_id, deadline_s=60)
+
+
+def test_settlers_of_one_tribe_at_once_ask_the_judge_about_each_pair_once(kept: Kept) -> None:
+    for number in range(4):
+        kept.tribal.learn(kept.tribal.curator, f"known {number}", subject=f"part {number}")
+        kept.keep(f"new {number}", subject=f"part {number}")
+    kept.judge.asked.clear()
+    found: list[Settled] = []
+    others = 2
+
+    def beside() -> None:
+        kept.judge.before = None
+        found.extend(kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60) for _ in range(others))
+        report = garden(kept.tribal).rule(Rule.SETTLE)
+        assert (report.done, report.left) == (0, 4)
+        assert kept.tribal.memory.settle_pending() == 0
+
+    kept.judge.before = beside
+    assert kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60) == Settled(done=4, failed=0, cut_short=False)
+    assert found == [Settled(done=0, failed=0, cut_short=False, taken=True)] * others
+    assert not any(one.none_left for one in found)
+    assert len(kept.judge.asked) == 4
+    assert kept.turns() == []
+
+
+def test_tribes_are_settled_at_once_each_by_its_own(kept: Kept) -> None:
+    kept.tribal.learn(kept.tribal.curator, "known", subject="port")
+    kept.keep("new", subject="port")
+    with open_tribal(kept.tribal.url, name="other", judge=kept.judge) as other:
+        other.memory.learn(other.curator, Draft(text="fine", situation="operating", source=SEEN), wait=False)
+        done: list[int] = []
+
+        def beside() -> None:
+            kept.judge.before = None
+            done.append(other.memory.settle(other.tribe_id, deadline_s=60).done)
+
+        kept.judge.before = beside
+        assert kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60).done == 1
+        assert done == [1]
+
+
+def test_a_settler_that_died_delays_the_next_one_by_its_turn_alone(kept: Kept) -> None:
+    kept.keep("fine")
+    kept.hold("interval '1 hour'")
+    assert kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60).taken
+    kept.hold("interval '-1 second'")
+    assert kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60).done == 1
+
+
+def test_a_settler_whose_turn_another_took_begins_no_further_lesson_and_leaves_the_turn_to_it(kept: Kept) -> None:
+    kept.tribal.learn(kept.tribal.curator, "known", subject="port")
+    kept.keep("first", subject="port")
+    kept.keep("second", subject="port")
+
+    def taken() -> None:
+        kept.judge.before = None
+        time.sleep(1.6)  # more than half of the turn, after which it is looked at, with time enough for one more lesson
+        kept.hold("interval '1 hour'")
+
+    kept.judge.before = taken
+    settled = kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=3)
+    assert (settled.done, settled.cut_short) == (1, True)
+    assert kept.pending() == {"second"}
+    assert kept.turns() == [{"holder": OTHER}]
+
+
+@dataclass
+class Interrupted:
+    """A database; `then` is done once, before a turn is ended in it."""
+
+    database: Database
+    then: Callable[[], None] | None
+
+    def value(self, query: LiteralString, parameters: Mapping[str, object]) -> object:
+        if query == statement("learn", "end_turn") and self.then is not None:
+            then, self.then = self.then, None
+            then()
+        return self.database.value(query, parameters)
+
+
+def test_a_lesson_that_comes_while_a_turn_is_about_to_end_is_settled_by_whoever_has_it(kept: Kept) -> None:
+    def late() -> None:
+        kept.keep("late")
+        assert kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60).taken
+
+    learner = kept.tribal.memory.learner
+    kept.keep("first")
+    settled = replace(learner, database=cast(Database, Interrupted(learner.database, late))).settle(kept.tribal.tribe_id)
+    assert (settled.done, settled.none_left, kept.pending()) == (2, True, set())
+
+
+def test_rivals_are_looked_up_one_by_one_though_no_statistics_were_ever_taken(kept: Kept) -> None:
+    lessons = 300
+    for first in range(0, lessons, 100):
+        drafts = [
+            Draft(text=f"it is {number}", situation="operating", source=SEEN, subject=f"part {number % 5}")
+            for number in range(first, first + 100)
+        ]
+        kept.tribal.memory.learn_all(kept.tribal.curator, drafts, wait=False)
+    kept.tribal.rows("DELETE FROM pg_statistic WHERE starelid = 'tributary.lesson'::regclass")
+    kept.tribal.rows("UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE oid = 'tributary.lesson'::regclass")
+    (one, *others) = [row["lesson_id"] for row in kept.tribal.rows("SELECT lesson_id FROM tributary.lesson ORDER BY 1 LIMIT 61")]
+    with psycopg.connect(kept.tribal.url) as connection:
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")  # as the commit has it
+        connection.execute("SELECT tributary.make_rivals_v1(%s, %s, %s, 1)", (kept.tribal.tribe_id, one, others))
+        read = connection.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'tributary.lesson'::regclass"
+        ).fetchone()
+        connection.rollback()
+    assert read is not None
+    # a lookup of each of the two lessons and one by each of their foreign keys: none of all lessons with all others
+    assert 4 * len(others) <= read[0] <= 4 * len(others) * lessons

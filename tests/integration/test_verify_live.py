@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from copy import deepcopy
@@ -10,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -302,6 +307,45 @@ def test_ctrl_c_ends_the_trying_and_not_the_cleaning(live: Live) -> None:
     assert (live.believed(), live.acting()) == (0, ["curator"])
 
 
+@pytest.mark.parametrize("operation", ["learn", "learn_batch", "contest"])
+def test_what_was_committed_while_its_reply_was_lost_is_ended_too(live: Live, operation: str) -> None:
+    def nothing(passed: Passed) -> Passed | None:
+        return replace(passed, status=404, answer="gone") if passed.status == 200 else None
+
+    live.proxy.after = on(operation, nothing)
+    report = live.run()
+    assert live.proxy.falsified == 1
+    assert not report.held
+    assert (report.left, live.believed(), live.acting()) == ((), 0, ["curator"])
+
+
+def test_ctrl_c_between_a_commit_and_its_reply_leaves_nothing_behind(live: Live) -> None:
+    def interrupt(passed: Passed) -> Passed | None:
+        if passed.status == 200:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        return passed if passed.status == 200 else None
+
+    live.proxy.after = on("learn", interrupt)
+    report = live.run()
+    assert live.proxy.falsified == 1
+    assert (report.interrupted, report.left) == (True, ())
+    assert (live.believed(), live.acting()) == (0, ["curator"])
+
+
+def test_agents_are_ended_before_it_is_looked_for_what_they_made(live: Live) -> None:
+    def told(step: StepResult) -> None:
+        if step.name == "learn":
+            live.proxy.asked.clear()
+
+    def revoke(name: str) -> None:
+        live.proxy.asked.append("revoke")
+        live.revoke(name)
+
+    live.run(told=told, revoke=revoke, last="learn")
+    ended = [one for one in live.proxy.asked if one in ("revoke", "retire", "lessons", "quarantine")]
+    assert ended == ["revoke"] * ended.count("revoke") + ["retire", *["lessons"] * 3, "quarantine"]
+
+
 def test_what_cannot_be_cleaned_up_is_named(live: Live) -> None:
     live.proxy.after = lambda one: replace(one, status=404, answer="gone") if one.operation == "retire" else None
 
@@ -371,6 +415,38 @@ def test_a_curators_token_is_enough(directly: Live, monkeypatch: pytest.MonkeyPa
     assert [one["state"] for one in document["steps"]].count("ok") == len(STEPS) - 2
     acting = [one.name for one in directly.operator.agents("other") if one.revoked_at is None]
     assert acting == ["curator", "mine"]
+
+
+def test_nothing_is_said_of_what_was_never_made(directly: Live) -> None:
+    directly.operator.create_tribe("readers")
+    token = directly.operator.create_agent("readers", "mine", Role.READER).secret
+    done = command("verify-live", directly.gateway, "--token", token, "--json")
+    assert done.exit_code == 10
+    assert json.loads(done.stdout)["left"] == []
+    assert "Not cleaned up" not in done.output
+
+
+def test_sigterm_cleans_up_as_ctrl_c_does(directly: Live) -> None:
+    program = [sys.executable, "-c", "from tributary.edges.cli import main; main()"]
+    with subprocess.Popen(
+        [*program, "verify-live", directly.gateway, "--tribe", "stopped"], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.split()[1:2] == ["contradict"]:
+                process.terminate()
+                break
+        said = process.stdout.read()
+    assert (process.returncode, "NOT all held" in said, "Not cleaned up" in said) == (130, True, False)
+    assert [one.name for one in directly.operator.agents("stopped") if one.revoked_at is None] == []
+    (tribe,) = [one for one in directly.operator.tribes() if one.name == "stopped"]
+    with psycopg.connect(directly.database) as connection:
+        standing = connection.execute(
+            "SELECT count(*) FROM tributary.lesson"
+            " WHERE tribe_id = %s AND status IN ('active', 'pending', 'disputed', 'quarantined')",
+            (tribe.tribe_id,),
+        ).fetchone()
+    assert standing == (0,)
 
 
 def test_a_token_of_another_system_is_told_of_once(directly: Live) -> None:

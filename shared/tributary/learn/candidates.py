@@ -59,7 +59,7 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
 
 
 def _role(proposal: Proposal, row: rows.Document) -> Role:
-    """Returns the role that the outcome is derived for: of a held back lesson, the one that its author had when it came in."""
+    """Returns the role that the outcome is derived for: of what a curator accepts out of a dispute, the curator's."""
     if proposal.stored is None:
         return rows.role(row["role"])
-    return rows.role(row["admitted_as"]) if proposal.stored.stands is Status.QUARANTINED else proposal.principal.role
+    return proposal.principal.role if proposal.stored.stands is Status.DISPUTED else rows.role(row["authority"])

@@ -211,7 +211,8 @@ class Learner:
         """Settles lessons of a tribe that were kept as pending, for their authors, each tried once; tells what came of them.
 
         No lesson is begun past the deadline, or once `stopped`; what a judge has no answer to by the deadline stays pending.
-        Safe beside any other worker: whoever commits first settles a lesson, the other finds that it did. Raises Unavailable.
+        One settler of a tribe at a time: another finds that it is `taken`, and tries nothing. Safe beside any other worker even
+        so: whoever commits first settles a lesson, the other finds that it did. Raises Unavailable.
         """
 
         def one(pending: rows.Document, left_s: float | None) -> bool | None:

@@ -6,11 +6,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 from uuid import UUID
 
 from tributary.core.errors import InvalidRequest
+from tributary.learn.turn import Turn
 from tributary.store import Database, rows, statement
 
 PAGE = 16
@@ -27,15 +28,19 @@ One = Callable[[rows.Document, float | None], bool | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """What came of a tribe's pending lessons. `failed` could not be settled now; `cut_short` tells that the time was over."""
+    """What came of a tribe's pending lessons. `failed` could not be settled now; `cut_short` tells that the time was over.
+
+    `taken` tells that another settler is at them: nothing was tried.
+    """
 
     done: int
     failed: int
     cut_short: bool
+    taken: bool = False
 
     @property
     def none_left(self) -> bool:
-        return not self.failed and not self.cut_short
+        return not (self.failed or self.cut_short or self.taken)
 
 
 class Stragglers:
@@ -69,11 +74,29 @@ def settle_all(
     """Tries each pending lesson of a tribe once, oldest first, and those last that failed before in this process.
 
     Goes through them again for as long as a round settled something, since what is settled may let go of others. No time left
-    is a deadline, too; raises InvalidRequest for one that is no number.
+    is a deadline, too. One settler of a tribe at a time: another would only ask the models the same. Raises InvalidRequest for a
+    deadline that is no number.
     """
     if deadline_s is not None and math.isnan(deadline_s):  # which no moment comes after
         raise InvalidRequest("deadline_s", "must be a number of seconds")
     until = math.inf if deadline_s is None else time.monotonic() + deadline_s
+    turn = Turn(database, tribe_id, share_s=deadline_s)
+    done = 0
+    while taken := turn.take():
+        with turn:
+            found = _rounds(
+                database, tribe_id, settle, stragglers=stragglers, until=until, stopped=lambda: stopped() or not turn.keep()
+            )
+        done += found.done
+        if not found.none_left:
+            return replace(found, done=done)
+        # once more: whoever came with a lesson while the turn was about to end has found it taken
+    return Settled(done=done, failed=0, cut_short=False, taken=taken is False)
+
+
+def _rounds(
+    database: Database, tribe_id: UUID, settle: One, *, stragglers: Stragglers, until: float, stopped: Callable[[], bool]
+) -> Settled:
     tried: set[Pended] = set()
     done = failed = 0
     while True:

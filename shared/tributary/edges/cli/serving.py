@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import signal
 import socket
-import sys
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +16,7 @@ import typer
 from tributary.edges.cli.doors import Doors, session
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.options import AsJson
+from tributary.edges.cli.signals import stopping_on_signals
 
 if TYPE_CHECKING:
     from tributary.contract.home import Connection
@@ -50,7 +47,7 @@ def serve(
     Example: tributary serve --port 9000
     """
     doors, output = session(context, as_json=as_json)
-    with _stopping_on_signals():
+    with stopping_on_signals():
         with contextlib.suppress(KeyboardInterrupt):
             _serve(doors, output, host=host, port=port, tribe=tribe)
         output.remark("Stopped.")
@@ -246,25 +243,3 @@ def _default_url() -> str:
     from tributary.client import DEFAULT_URL
 
     return DEFAULT_URL
-
-
-@contextlib.contextmanager
-def _stopping_on_signals() -> Iterator[None]:
-    """Makes SIGTERM and SIGHUP what Ctrl-C is, so that everything is closed on the way out."""
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    def terminate(_: int, __: FrameType | None) -> None:
-        # The gateway has a handler of its own for SIGTERM, which lets running requests end; for SIGHUP it has none.
-        signal.raise_signal(signal.SIGTERM)
-
-    handlers: dict[int, Callable[[int, FrameType | None], None]] = {signal.SIGTERM: interrupt}
-    if sys.platform != "win32":
-        handlers[signal.SIGHUP] = terminate
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ import typer
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.exits import FAULTY, INTERRUPTED
 from tributary.edges.cli.options import AsJson
+from tributary.edges.cli.signals import stopping_on_signals
 from tributary.edges.cli.words import counted, shown
 
 if TYPE_CHECKING:
@@ -45,8 +47,8 @@ def verify_live(
 ) -> None:
     """Try every operation of a running system once, in a tribe of its own, and hold each outcome against what it must be.
 
-    What it taught it retires, and the agents that it made it revokes, in the end or on Ctrl-C. Ends with 10 when something
-    did not hold.
+    What it taught it retires, and the agents that it made it revokes, in the end, on Ctrl-C or on SIGTERM. Ends with 10 when
+    something did not hold.
 
     \b
     Example: tributary --via lambda verify-live https://memory.example.org
@@ -62,7 +64,7 @@ def verify_live(
         if not as_json:
             output.lines([_line(step)])
 
-    with _staged(doors, url, tribe, token, wait_s=wait, origin=origin) as (stage, revoke):
+    with stopping_on_signals(), _staged(doors, url, tribe, token, wait_s=wait, origin=origin) as (stage, revoke):
         report = checked(stage, STEPS, revoke=revoke, told=told)
     if as_json:
         output.json(
@@ -104,30 +106,31 @@ def _staged(
             yield stage, lambda name: _revoke_over_http(stage, name)
         return
     with operator_of(doors) as operator:
-        name, secret = _curator(operator, tribe)
+        name = f"verify-live-{secrets.token_hex(6)}"
+        secret = None
         try:
+            secret = _curator(operator, tribe, name)
             opened = Stage(url, secret, wait_s=wait_s, origin=origin)
-        except BaseException:
-            _revoke(operator, tribe, name)
+        except BaseException as error:
+            if secret is not None or isinstance(error, KeyboardInterrupt):  # interrupted, it may have been made all the same
+                with suppress(Exception):
+                    _revoke(operator, tribe, name)
             raise
         with opened as stage:
-            stage.names.insert(0, name)  # ended last: it ends the rest
+            stage.own_curator = name
             yield stage, lambda agent: _revoke(operator, tribe, agent)
 
 
-def _curator(operator: OperatorFace, tribe: str) -> tuple[str, str]:
-    """Returns the name and token of a new curator of the tribe, which is made when there is none."""
-    import secrets
-
+def _curator(operator: OperatorFace, tribe: str, name: str) -> str:
+    """Returns the token of a new curator of the tribe, which is made when there is none."""
     from tributary.core.agent import Role
 
-    name = f"verify-live-{secrets.token_hex(6)}"
     try:
-        return name, operator.create_tribe(tribe, curator=name, days=_DAYS).token.secret
+        return operator.create_tribe(tribe, curator=name, days=_DAYS).token.secret
     except Exception as error:
         if getattr(error, "code", None) != "wrong_standing":
             raise
-    return name, operator.create_agent(tribe, name, Role.CURATOR, days=_DAYS).secret
+    return operator.create_agent(tribe, name, Role.CURATOR, days=_DAYS).secret
 
 
 def _revoke(operator: OperatorFace, tribe: str, name: str) -> None:

@@ -38,8 +38,9 @@ class Settlings(Protocol):
 def settled(event: Event, cells: Settlings, context: Context) -> dict[str, Any]:
     """Settles what the tribes of a batch have pending, each tribe once, and tells which messages are to come again.
 
-    Those are the messages of a tribe that has pending lessons which could not be settled now, or were not come to in time. What
-    is no message of ours comes again too, until the queue gives it up to its dead letters. Raises nothing for a single tribe.
+    Those are the messages of a tribe that has pending lessons which could not be settled now, were not come to in time, or that
+    another settler is at. What is no message of ours comes again too, until the queue gives it up to its dead letters. Raises
+    nothing for a single tribe.
     """
     tribes, again = _read(event)
     again += _settled(tribes, cells, context)
@@ -72,7 +73,13 @@ def _settled(tribes: Tribes, cells: Settlings, context: Context) -> Iterator[str
                     share_s = max(_LEAST_S, left_s / (len(tribes) - number))
                     found = cells.named(tribe.cell).settle(tribe.tribe_id, deadline_s=share_s)
                     none_left = found.none_left
-                    log.event(LogEvent.QUEUE_SETTLED, settled=found.done, failed=found.failed, cut_short=found.cut_short)
+                    log.event(
+                        LogEvent.QUEUE_SETTLED,
+                        settled=found.done,
+                        failed=found.failed,
+                        cut_short=found.cut_short,
+                        taken=found.taken,
+                    )
             except TributaryError as error:
                 if isinstance(error, Unavailable):
                     away.add(tribe.cell)  # each of its others would wait for the database as long, and in vain

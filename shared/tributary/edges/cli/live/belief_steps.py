@@ -26,7 +26,7 @@ def _replay(stage: Stage) -> None:
         text,
         situation=f"working with {stage.about('gateway')}",
         subject=stage.about("gateway"),
-        source=observed(f"verify-live:{stage.word}"),
+        source=observed(stage.source),
         idempotency_key=stage.about("port"),
     )
     equal("replayed", True, again.replayed)
@@ -133,7 +133,7 @@ def _contest(stage: Stage) -> None:
         learned = stage.teach(key, "writer", f"The job {stage.about(thing)} {text}", thing=thing)
         equal("outcome", "learned", learned.outcome)
         contested = stage.members["other"].memory.contest(
-            learned.id, f"The job {stage.about(thing)} {claim}", source=observed(f"verify-live:{stage.word}")
+            learned.id, f"The job {stage.about(thing)} {claim}", source=observed(stage.source)
         )
         found = stage.note(f"{key}-contested", "other", contested)
         equal("outcome of contesting it", "disputed", found.outcome)
@@ -165,7 +165,7 @@ def _batch(stage: Stage) -> None:
             text=f"The store {stage.about(thing)} {text}",
             situation=f"working with {stage.about(thing)}",
             subject=stage.about(thing),
-            source=observed(f"verify-live:{stage.word}"),
+            source=observed(stage.source),
         )
         for thing, text in things.items()
     ]

@@ -32,7 +32,12 @@ def _made(stage: Stage, name: str, role: str) -> tuple[Member, Any]:
     named = f"{stage.word}-{name}"
     stage.names.append(named)
     body = {"name": named, "role": role, "days": _DAYS}
-    found = stage.ask("POST", "/v1/agents", by=stage.curator, body=body).document
+    try:
+        found = stage.ask("POST", "/v1/agents", by=stage.curator, body=body).document
+    except Unexpected as failure:
+        if failure.refused:
+            stage.names.remove(named)
+        raise
     return stage.member(found["agent"]["id"], named, found["token"]), found
 
 

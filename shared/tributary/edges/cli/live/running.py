@@ -5,17 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from tributary.client import TributaryError
+from tributary.edges.cli.live.cleaning import Revoke, cleaned
 from tributary.edges.cli.live.stage import Stage
 from tributary.edges.cli.live.step import NotTried, State, Step, Unexpected
-
-_ENDED = ("not_found", "wrong_standing")
-"""What ending something says that has ended, or never was."""
-
-Revoke = Callable[[str], None]
-"""Ends an agent by its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +65,7 @@ def checked(stage: Stage, steps: Sequence[Step], *, revoke: Revoke, told: Callab
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        left = _cleaned(stage, revoke)
+        left = cleaned(stage, revoke)
     return Report(
         steps=tuple(results.values()),
         left=left,
@@ -98,33 +92,3 @@ def _tried(step: Step, stage: Stage, before: dict[str, StepResult]) -> StepResul
     except Exception as error:  # a reply that is not of the shape that the contract promises
         result = replace(result, state=State.FAILED, expected="a reply as the contract has it", found=type(error).__name__)
     return replace(result, ms=round((time.perf_counter() - began) * 1000, 1))
-
-
-def _cleaned(stage: Stage, revoke: Revoke) -> tuple[str, ...]:
-    """Retires the lessons, takes the cases off the review queue and revokes the agents; returns what could not be ended."""
-    waiting: list[tuple[str, Callable[[], object]]] = []
-    curator = stage.curator.memory
-    waiting += [(f"lesson {one}", partial(curator.retire, one)) for one in reversed(stage.lessons)]
-    waiting.append(("cases of the review queue", partial(_reviews_closed, stage)))
-    waiting += [(f"agent {name}", partial(revoke, name)) for name in reversed(stage.names)]
-    left: list[str] = []
-    try:
-        while waiting:
-            what, end = waiting[0]
-            try:
-                end()
-            except Exception as error:
-                code = getattr(error, "code", None)
-                if code not in _ENDED:
-                    left.append(f"{what} ({code or type(error).__name__})")
-            waiting.pop(0)
-    except KeyboardInterrupt:
-        left += [what for what, _ in waiting]
-    return tuple(left)
-
-
-def _reviews_closed(stage: Stage) -> None:
-    ours = set(stage.lessons)
-    curation = stage.curator.memory.curation
-    for one in [review for review, _ in zip(curation.reviews(), range(200), strict=False) if ours & set(review.lessons)]:
-        curation.reject_review(one.id, reason=f"verify-live {stage.word}")

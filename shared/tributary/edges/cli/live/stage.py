@@ -16,7 +16,7 @@ from tributary.client import Memory, NotFound, observed
 from tributary.client.place import is_loopback
 from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson
-from tributary.contract.models import LearnReply
+from tributary.contract.models import LearnReply, LessonReply
 from tributary.edges.cli.live.step import NotTried, Unexpected, equal
 
 Found = TypeVar("Found")
@@ -73,6 +73,8 @@ class Stage:
         self.members: dict[str, Member] = {}
         self.names: list[str] = []
         """Names of the agents that were made, or may have been."""
+        self.own_curator: str | None = None
+        """The name of the curator, when it was made for this run: it is ended last, since it ends the rest."""
         self.lessons: list[str] = []
         self.taught: dict[str, Taught] = {}
         self.receipts: dict[str, Receipt] = {}
@@ -88,6 +90,15 @@ class Stage:
     def about(self, thing: str) -> str:
         """Returns the name of a thing that lessons of this run are about."""
         return f"{self.word}-{thing}"
+
+    @property
+    def source(self) -> str:
+        """The reference that this run's lessons name as their source."""
+        return f"verify-live:{self.word}"
+
+    def made(self, lesson: LessonReply) -> bool:
+        """Tells whether a lesson is of this run."""
+        return lesson.source.ref == self.source or lesson.author in self.names
 
     def member(self, identity: str, name: str, token: str) -> Member:
         memory = Memory(self.url, token, timeout_s=_TIMEOUT_S, environment={})
@@ -122,7 +133,8 @@ class Stage:
         except ValueError:
             document = None
         if reply.status_code != status:
-            raise Unexpected(f"HTTP {status} of {method} {path}", _status(reply.status_code, document))
+            refused = 400 <= reply.status_code < 500
+            raise Unexpected(f"HTTP {status} of {method} {path}", _status(reply.status_code, document), refused=refused)
         return Answer(status=reply.status_code, headers=reply.headers, document=document)
 
     def problem(self, answer: Answer, code: str) -> None:
@@ -136,7 +148,7 @@ class Stage:
             text,
             situation=f"working with {self.about(thing)}",
             subject=self.about(thing),
-            source=observed(f"verify-live:{self.word}"),
+            source=observed(self.source),
             idempotency_key=idempotency_key,
         )
         return self.note(key, by, learned)

@@ -28,11 +28,12 @@ class Step:
 
 
 class Unexpected(Exception):
-    """Something was not as it must be."""
+    """Something was not as it must be. `refused` tells that a request was answered by a refusal: nothing came of it."""
 
-    def __init__(self, expected: str, found: str) -> None:
+    def __init__(self, expected: str, found: str, *, refused: bool = False) -> None:
         self.expected = expected
         self.found = found
+        self.refused = refused
         super().__init__(f"expected {expected}, found {found}")
 
 

@@ -36,6 +36,13 @@ CREATE TABLE tributary.pace (
     PRIMARY KEY (tribe_id, agent_id)
 ) WITH (fillfactor = 25);
 
+-- Who settles a tribe's pending lessons, and until when nobody else need begin with them.
+CREATE TABLE tributary.settling_turn (
+    tribe_id  uuid PRIMARY KEY,
+    holder    uuid NOT NULL,
+    until     timestamptz NOT NULL
+);
+
 -- How much a tribe wrote on a day (UTC).
 CREATE TABLE tributary.tribe_day (
     tribe_id  uuid NOT NULL,

@@ -87,7 +87,7 @@ BEGIN
             'tick', t.clock, 'at', clock_timestamp(), 'policy', t.policy, 'policy_version', t.policy_version,
             'role', (SELECT a.role FROM agent a
                      WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent AND a.revoked_at IS NULL),
-            'admitted_as', (SELECT l.admitted_as FROM lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = p_also[1]),
+            'authority', authority_v1(p_tribe, p_also[1]),
             'serving', path IS NOT NULL,
             'building', (SELECT s.space_id FROM tribe_space s WHERE s.tribe_id = p_tribe AND s.state = 'building'),
             'rare', coalesce(held || unheld, '{}'),
@@ -95,6 +95,16 @@ BEGIN
             'candidates', candidates_v1(p_tribe, found_ids, p_agent, p_space, vector))
         FROM tribe t WHERE t.tribe_id = p_tribe);
 END
+$$;
+
+-- With what authority a stored lesson is given another standing: the lower of the role that its author had when it came in and the one that
+-- the author has now. An author who may not even write any more counts as a writer: what was let in is kept, and replaces no more than
+-- a writer's would.
+CREATE FUNCTION tributary.authority_v1(p_tribe uuid, p_lesson uuid) RETURNS text
+LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
+    SELECT CASE WHEN a.role = 'curator' AND a.revoked_at IS NULL THEN l.admitted_as ELSE 'writer' END
+    FROM lesson l JOIN agent a USING (tribe_id, agent_id)
+    WHERE l.tribe_id = p_tribe AND l.lesson_id = p_lesson
 $$;
 
 -- An idempotency key's stored reply: NULL when it is new; TB409 when it was used for another request.
@@ -187,8 +197,8 @@ END
 $$;
 
 -- A page of a tribe's pending lessons, oldest first and after p_after, each with its author as the one to settle it for:
--- [{lesson, role, since, released}]. `role` is the one that the author had when it came in, `since` the tick at which it was kept; `released` tells that a curator let it in
--- although the screen had held it back.
+-- [{lesson, role, since, released}]. `role` is the authority that it is settled with, `since` the tick at which it was kept; `released`
+-- tells that a curator let it in although the screen had held it back.
 CREATE FUNCTION tributary.pending_lessons_v1(p_tribe uuid, p_after uuid, p_limit integer) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT coalesce(json_agg(json_build_object(
@@ -196,17 +206,38 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
                   WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'pended'),
         'released', EXISTS (SELECT FROM lesson_event e
                             WHERE e.tribe_id = p_tribe AND e.lesson_id = n.lesson_id AND e.event = 'quarantined'),
-        'lesson', row_to_json(n), 'role', l.admitted_as) ORDER BY n.lesson_id), '[]')
+        'lesson', row_to_json(n), 'role', authority_v1(p_tribe, n.lesson_id)) ORDER BY n.lesson_id), '[]')
     FROM lesson_rows_v1(p_tribe, ARRAY(
              SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'pending' AND l.lesson_id > p_after
              ORDER BY l.lesson_id LIMIT p_limit), latest_v1()) n
-    JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = n.lesson_id
 $$;
 
 -- The tribes that have pending lessons.
 CREATE FUNCTION tributary.tribes_with_pending_v1() RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT tribe_id FROM tribe_count WHERE status = 'pending' AND lessons > 0
+$$;
+
+-- Takes a tribe's turn to be settled, for so many seconds: true, or false while another holder has it. NULL when nothing is pending. It
+-- changes no belief and needs no gate, and no lock outlives the call.
+CREATE FUNCTION tributary.take_turn_v1(p_tribe uuid, p_holder uuid, p_seconds double precision) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM tribe_count c WHERE c.tribe_id = p_tribe AND c.status = 'pending' AND c.lessons > 0) THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO settling_turn AS t (tribe_id, holder, until)
+    VALUES (p_tribe, p_holder, clock_timestamp() + make_interval(secs => p_seconds))
+    ON CONFLICT (tribe_id) DO UPDATE SET holder = excluded.holder, until = excluded.until
+    WHERE t.holder = p_holder OR t.until <= clock_timestamp();
+    RETURN FOUND;
+END
+$$;
+
+-- Ends a holder's turn; one that another took in the meantime stays.
+CREATE FUNCTION tributary.end_turn_v1(p_tribe uuid, p_holder uuid) RETURNS void
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+    DELETE FROM settling_turn WHERE tribe_id = p_tribe AND holder = p_holder
 $$;
 
 -- What every write under the gate begins with: the gate, the key's first reply if there was one, and the actor's role as it is
@@ -243,8 +274,8 @@ END
 $$;
 
 -- The commit of a learn, or of a stored lesson that is given another standing: one call, one transaction.
---   agent_id, role      for whom it is decided. The role of a pending or quarantined lesson's author is the one that it was
---                       admitted with
+--   agent_id, role      for whom it is decided, and with which role that was planned: of a pending or quarantined lesson, its
+--                       authority_v1
 --   actor_id, needs     who asks, and the role that this needs; absent when a worker settles
 --   stands              the status that the stored lesson must still have; absent when it is new
 --   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
@@ -278,9 +309,9 @@ BEGIN
     END IF;
     IF p ->> 'needs' IS NOT NULL THEN
         role := require_role_v1(tribe, actor, p ->> 'needs');
-        IF p ->> 'stands' IN ('pending', 'quarantined') THEN
-            role := p ->> 'role';
-        END IF;
+    END IF;
+    IF p ->> 'stands' IN ('pending', 'quarantined') THEN
+        role := authority_v1(tribe, (p #>> '{lesson,lesson_id}')::uuid); -- whoever asks for it
     END IF;
     PERFORM resolvable_v1(p);
     IF opened.clock > (p ->> 'read_tick')::bigint AND NOT unconditional THEN

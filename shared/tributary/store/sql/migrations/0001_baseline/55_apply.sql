@@ -245,8 +245,11 @@ LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
     INSERT INTO rival (tribe_id, a, b, a_on, b_on, since_tick)
     SELECT p_tribe, x.lesson_id, y.lesson_id, x.believed, y.believed, p_tick
     FROM unnest(p_others) AS r(lesson_id)
-    JOIN lesson x ON x.tribe_id = p_tribe AND x.lesson_id = least(r.lesson_id, p_lesson)
-    JOIN lesson y ON y.tribe_id = p_tribe AND y.lesson_id = greatest(r.lesson_id, p_lesson)
+    -- looked up one by one, which OFFSET keeps so: without statistics the planner joined all of the tribe's lessons with each other
+    CROSS JOIN LATERAL (SELECT l.lesson_id, l.believed FROM lesson l
+                        WHERE l.tribe_id = p_tribe AND l.lesson_id = least(r.lesson_id, p_lesson) OFFSET 0) x
+    CROSS JOIN LATERAL (SELECT l.lesson_id, l.believed FROM lesson l
+                        WHERE l.tribe_id = p_tribe AND l.lesson_id = greatest(r.lesson_id, p_lesson) OFFSET 0) y
     ON CONFLICT DO NOTHING -- another learn found the same of a pending lesson before
 $$;
 

@@ -71,24 +71,17 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
     WHERE t.tribe_id = p_tribe
 $$;
 
--- The role that is counted for the author of a stored lesson: it was admitted, so at least that of a writer.
-CREATE FUNCTION tributary.garden_role_v1(p_tribe uuid, p_agent uuid) RETURNS text
-LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
-    SELECT CASE WHEN a.role = 'curator' AND a.revoked_at IS NULL THEN 'curator' ELSE 'writer' END
-    FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = p_agent
-$$;
-
 -- What a missing model left is asked about again in a fair order: what was tried longest ago goes first, and what was never tried before
 -- all, so that nothing that fails for ever keeps anything else waiting. A run begins at p_before, takes each decision once, and goes on
 -- after (p_after_tried, p_after).
 
--- Quarantined lessons that are held back for want of a screen alone, each with its author's role as it was admitted with:
+-- Quarantined lessons that are held back for want of a screen alone, each with the authority that it is judged with:
 -- [{lesson, role, decision_id, tried_at}].
 CREATE FUNCTION tributary.garden_unscreened_v1(
     p_tribe uuid, p_before timestamptz, p_after_tried timestamptz, p_after uuid, p_limit integer) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT coalesce(json_agg(json_build_object(
-        'lesson', lesson_document_v1(p_tribe, h.lesson_id), 'role', garden_role_v1(p_tribe, h.agent_id),
+        'lesson', lesson_document_v1(p_tribe, h.lesson_id), 'role', authority_v1(p_tribe, h.lesson_id),
         'decision_id', h.decision_id, 'tried_at', h.tried_at) ORDER BY h.tried_at, h.decision_id), '[]')
     FROM (SELECT l.lesson_id, l.agent_id, d.decision_id, coalesce(d.tried_at, '-infinity') AS tried_at
           FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
@@ -144,7 +137,7 @@ CREATE FUNCTION tributary.garden_unjudged_v1(
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
         'decision_id', f.decision_id, 'tried_at', f.tried_at, 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
-        'role', garden_role_v1(p_tribe, f.agent_id), 'lesson', lesson_document_v1(p_tribe, f.lesson_id),
+        'role', authority_v1(p_tribe, f.lesson_id), 'lesson', lesson_document_v1(p_tribe, f.lesson_id),
         'candidates', candidates_v1(p_tribe, f.others, f.agent_id, s.space_id, (
             SELECT v.embedding FROM lesson_vector v
             WHERE v.tribe_id = p_tribe AND v.space_id = s.space_id AND v.lesson_id = f.lesson_id)),
@@ -214,7 +207,7 @@ BEGIN
     SELECT * INTO left_open FROM decision WHERE tribe_id = tribe AND decision_id = (p ->> 'decision_id')::uuid;
     SELECT * INTO l FROM lesson WHERE tribe_id = tribe AND lesson_id = left_open.lesson_id;
     IF (left_open.unjudged AND l.believed) IS NOT TRUE OR opened.policy_version <> (p ->> 'policy_version')::integer
-       OR garden_role_v1(tribe, l.agent_id) <> p ->> 'role'
+       OR authority_v1(tribe, l.lesson_id) <> p ->> 'role'
        OR NOT answered <@ garden_pairs_v1(tribe, left_open.decision_id)
        OR (p ->> 'complete')::boolean AND NOT garden_pairs_v1(tribe, left_open.decision_id) <@ answered
        OR EXISTS (SELECT FROM unnest(answered) AS o(id)

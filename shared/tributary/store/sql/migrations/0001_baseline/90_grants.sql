@@ -72,7 +72,9 @@ GRANT EXECUTE ON FUNCTION tributary.learn_read_v1, tributary.learn_commit_v1, tr
 GRANT EXECUTE ON FUNCTION tributary.reinforce_v1 TO tributary_learn;
 
 -- Settle pending lessons.
-GRANT EXECUTE ON FUNCTION tributary.pending_lessons_v1, tributary.tribes_with_pending_v1 TO tributary_learn, tributary_gardener;
+GRANT EXECUTE ON FUNCTION
+    tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.take_turn_v1, tributary.end_turn_v1
+    TO tributary_learn, tributary_gardener;
 
 -- Curate, manage agents.
 GRANT EXECUTE ON FUNCTION
