@@ -64,13 +64,15 @@ def settle_all(
     stragglers: Stragglers,
     deadline_s: float | None,
     stopped: Callable[[], bool],
+    tried: set[Pended] | None = None,
 ) -> Settled:
     """Tries each pending lesson of a tribe once, oldest first, and those last that failed before in this process.
 
-    Goes through them again for as long as a round settled something, since what is settled may let go of others.
+    Goes through them again for as long as a round settled something, since what is settled may let go of others. Those in `tried`
+    had their try; the set is added to, for whoever goes on later.
     """
     until = math.inf if deadline_s is None else time.monotonic() + deadline_s
-    tried: set[Pended] = set()
+    tried = set() if tried is None else tried
     done = failed = 0
     while True:
         before = done
