@@ -16,7 +16,7 @@ from tributary.telemetry import Event, log
 
 SETTLE_EVERY_S = 1.0
 COUNT_EVERY_S = 5.0
-ENDING_S = 8.0
+ENDING_S = 5.0
 """For all that was begun together. What takes longer, as on a database that hangs, ends with the process: it may be cut off."""
 Round = Callable[[Memory, threading.Event], None]
 """What is done at each beat; the event is set when the worker is to end."""
