@@ -1,4 +1,4 @@
-"""The test's network: free ports, and a relay to a local server that can be cut, for those on the way too, and mended."""
+"""The test's network: free ports, and a relay to a local server that can be cut or made to hang, also for those on the way."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ class Network:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._whole = threading.Event()
         self._whole.set()
+        self._flows = threading.Event()
+        self._flows.set()
+        self.connections = 0
+        """How many were made so far."""
         self._lock = threading.Lock()
         self._open: list[socket.socket] = []
         self._accepting = threading.Thread(target=self._accept, daemon=True)
@@ -43,8 +47,13 @@ class Network:
                     one.shutdown(socket.SHUT_RDWR)
             self._open.clear()
 
+    def hang(self) -> None:
+        """Passes nothing on any more, in silence: connections stay open, and new ones are accepted."""
+        self._flows.clear()
+
     def mend(self) -> None:
         self._whole.set()
+        self._flows.set()
 
     def __enter__(self) -> Self:
         self._accepting.start()
@@ -52,6 +61,7 @@ class Network:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.cut()
+        self._flows.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -63,13 +73,14 @@ class Network:
                 client, _ = self._listener.accept()
             except OSError:
                 return
+            self.connections += 1
             if not self._whole.is_set():
                 client.close()
                 continue
             server = _connected(self._to)
             with self._lock:
                 self._open += [client, server]
-            threading.Thread(target=_pass_on, args=(client, server), daemon=True).start()
+            threading.Thread(target=_pass_on, args=(client, server, self._flows), daemon=True).start()
 
 
 def _connected(to: str) -> socket.socket:
@@ -87,7 +98,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _pass_on(client: socket.socket, server: socket.socket) -> None:
+def _pass_on(client: socket.socket, server: socket.socket, flows: threading.Event) -> None:
     with client, server, contextlib.suppress(OSError, ValueError):
         while True:
             ready, _, _ = select.select([client, server], [], [], 60)
@@ -95,4 +106,5 @@ def _pass_on(client: socket.socket, server: socket.socket) -> None:
                 data = one.recv(65536)
                 if not data:
                     return
+                flows.wait()
                 (server if one is client else client).sendall(data)

@@ -76,7 +76,7 @@ def test_event_of_more_than_6_mb_is_413_and_reaches_no_function(
 Sent = list[MutableMapping[str, Any]]
 
 
-async def converse(gateway: Gateway, *received: dict[str, Any]) -> Sent:
+async def converse(gateway: Gateway, *received: dict[str, Any], token: str = "reader") -> Sent:
     """Returns what `gateway` sends to a recall of which it gets `received`, and after that nothing any more."""
     sent: Sent = []
     waiting = list(received)
@@ -94,7 +94,7 @@ async def converse(gateway: Gateway, *received: dict[str, Any]) -> Sent:
         "method": "POST",
         "path": "/v1/recall",
         "query_string": b"",
-        "headers": [(b"authorization", b"Bearer reader"), (b"content-type", b"application/json")],
+        "headers": [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")],
         "http_version": "1.1",
         "client": ("192.0.2.1", 1),
     }
@@ -163,6 +163,65 @@ def test_caller_who_goes_away_while_sending_gets_nothing_and_reaches_nothing() -
     gateway = Gateway(memory)
     assert asyncio.run(converse(gateway, BEGUN, GONE)) == []
     assert memory.calls == []
+    gateway.close()
+
+
+class ByToken(StandIn):
+    """Stands in for several cells: each token names one of its own."""
+
+    def cell_for(self, token: str, /) -> str | None:
+        return token
+
+
+def holding_the_reader(gate: Gate) -> StandIn:
+    """Returns cells of which one, the reader's, does not answer until the gate is opened."""
+    memory = ByToken()
+    memory.while_recalling = lambda: gate() if memory.calls_of("recall")[-1]["principal"] == READER else None
+    return memory
+
+
+def test_a_cell_that_hangs_leaves_the_others_half_of_the_threads(gate: Gate) -> None:
+    gateway = Gateway(holding_the_reader(gate), workers=2, timeout_s=20)
+
+    async def ask() -> tuple[Sent, Sent, Sent]:
+        first = asyncio.create_task(converse(gateway, WHOLE))
+        await asyncio.to_thread(gate.reached.wait, 30)
+        second = asyncio.create_task(converse(gateway, WHOLE))
+        await asyncio.sleep(0)
+        third = await converse(gateway, WHOLE, token="writer")
+        gate.opened.set()
+        return await first, await second, third
+
+    assert [sent[0]["status"] for sent in asyncio.run(ask())] == [200, 200, 200]
+    gateway.close()
+
+
+def test_a_cell_keeps_its_threads_until_they_have_ended_whoever_waits_for_them(gate: Gate) -> None:
+    memory = holding_the_reader(gate)
+    gateway = Gateway(memory, workers=2, timeout_s=0.2)
+
+    async def ask() -> list[tuple[int, str]]:
+        return [code_of(await converse(gateway, WHOLE)) for _ in range(2)]
+
+    assert asyncio.run(ask()) == [(503, "timed_out")] * 2
+    assert len(memory.calls_of("recall")) == 1
+    gate.opened.set()
+    gateway.close()
+
+
+def test_requests_of_a_cell_beyond_its_half_are_503_and_those_of_others_are_served(gate: Gate) -> None:
+    gateway = Gateway(holding_the_reader(gate), most_in_flight=2)
+
+    async def ask() -> tuple[Sent, Sent, Sent]:
+        first = asyncio.create_task(converse(gateway, WHOLE))
+        await asyncio.to_thread(gate.reached.wait, 30)
+        second, third = await converse(gateway, WHOLE), await converse(gateway, WHOLE, token="writer")
+        gate.opened.set()
+        return await first, second, third
+
+    first, second, third = asyncio.run(ask())
+    assert code_of(second) == (503, "overloaded")
+    assert (first[0]["status"], third[0]["status"]) == (200, 200)
     gateway.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,10 +20,12 @@ from tributary.core.decision import Outcome, VerdictKind
 from tributary.core.errors import InvalidRequest, Unavailable
 from tributary.core.garden import Rule
 from tributary.core.lesson import Draft
+from tributary.core.ports import JudgedText
 from tributary.learn import Settled
 from tributary.learn.settling import PAGE
 from tributary.models.embedders import HashedEmbedder
-from tributary.service import Settings, open_memory, open_operator
+from tributary.service import Settings, open_memory, open_operator, settling
+from tributary.service.memory import TURN_S
 from tributary.store import Database, statement
 
 MANY = PAGE + 3
@@ -277,3 +280,44 @@ def test_rivals_are_looked_up_one_by_one_though_no_statistics_were_ever_taken(ke
     assert read is not None
     # a lookup of each of the two lessons and one by each of their foreign keys: none of all lessons with all others
     assert 4 * len(others) <= read[0] <= 4 * len(others) * lessons
+
+
+def test_whoever_ends_the_worker_waits_for_the_lesson_that_was_begun_and_for_no_other(kept: Kept) -> None:
+    kept.tribal.learn(kept.tribal.curator, "the base", subject="deploying")
+    for number in range(4):
+        kept.keep(f"fact {number}", subject="deploying")
+    begun, ending = threading.Event(), threading.Event()
+
+    def judged() -> None:
+        begun.set()
+        ending.wait(30)
+        time.sleep(0.3)
+
+    kept.judge.before = judged
+    with settling(kept.tribal.memory, every_s=0.01):
+        assert begun.wait(30)
+        ending.set()
+    assert len(kept.pending()) == 3
+
+
+def test_a_tribe_with_much_to_settle_lets_another_one_go_before_it_is_done(database_url: str) -> None:
+    judged: list[str] = []
+
+    def slowly(new: JudgedText, _old: JudgedText) -> VerdictKind:
+        judged.append(new.text[0])
+        if len(set(judged)) == 1:  # as long as the other tribe waits
+            time.sleep(TURN_S / 2 + 0.1)
+        return UNRELATED
+
+    judge = RuledJudge(slowly)
+    with open_tribal(database_url, name="a", judge=judge) as a, open_tribal(database_url, name="b", judge=judge) as b:
+        kept = [Kept(tribal=one, judge=judge, embedder=SwitchedEmbedder(HashedEmbedder(), word=STUCK)) for one in (a, b)]
+        for one in kept:
+            one.tribal.learn(one.tribal.curator, "the base", subject="deploying")
+            for number in range(3):
+                one.keep(f"{one.tribal.name} is fact {number}", subject="deploying")
+        judged.clear()
+        assert a.memory.settle_pending() == 6
+        first, second = judged[0], ({"a", "b"} - {judged[0]}).pop()
+        assert judged.index(second) < len(judged) - 1 - judged[::-1].index(first)
+        assert [one.pending() for one in kept] == [set(), set()]

@@ -178,6 +178,9 @@ class FakeMemory:
         self._operator = operator
         self.warmed = False
 
+    def cell_for(self, _token: str, /) -> str | None:
+        return None
+
     def authenticate(self, token: str) -> Principal:
         try:
             return self._operator.tokens[token]

@@ -9,7 +9,7 @@ import pytest
 from tributary.core.errors import InvalidRequest, NotFound, TributaryError, Unavailable
 from tributary.store import Database, Replicated, Target, Watched
 from tributary.store.database import Parameters
-from tributary.store.reading import AWAY_S
+from tributary.store.patience import AWAY_S
 
 Said = object | TributaryError
 

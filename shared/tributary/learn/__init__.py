@@ -8,7 +8,7 @@ from tributary.learn.judging import Bench
 from tributary.learn.pipeline import Attempt, Learner
 from tributary.learn.proposal import Resolution, Stored
 from tributary.learn.replies import learned, resolved
-from tributary.learn.settling import Settled
+from tributary.learn.settling import Pended, Settled
 from tributary.learn.telling import Telling
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Decider",
     "Distilling",
     "Learner",
+    "Pended",
     "Resolution",
     "Settled",
     "Stored",

@@ -26,7 +26,7 @@ from tributary.learn.deadline import Deadline
 from tributary.learn.deciding import RELEASED, Decider, index_of
 from tributary.learn.proposal import Stored
 from tributary.learn.replies import learned, reinforced
-from tributary.learn.settling import Settled, Stragglers, settle_all
+from tributary.learn.settling import Pended, Settled, Stragglers, settle_all
 from tributary.learn.telling import Telling
 from tributary.spaces import Placed
 from tributary.store import Database, rows, statement
@@ -207,18 +207,28 @@ class Learner:
         )
         return index_of(proposal)
 
-    def settle(self, tribe_id: UUID, *, deadline_s: float | None = None, stopped: Callable[[], bool] = lambda: False) -> Settled:
+    def settle(
+        self,
+        tribe_id: UUID,
+        *,
+        deadline_s: float | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+        tried: set[Pended] | None = None,
+    ) -> Settled:
         """Settles lessons of a tribe that were kept as pending, for their authors, each tried once; tells what came of them.
 
         No lesson is begun past the deadline, or once `stopped`; what a judge has no answer to by the deadline stays pending.
-        One settler of a tribe at a time: another finds that it is `taken`, and tries nothing. Safe beside any other worker even
-        so: whoever commits first settles a lesson, the other finds that it did. Raises Unavailable.
+        Passes over those in `tried`, and adds to it. One settler of a tribe at a time: another finds that it is `taken`, and
+        tries nothing. Safe beside any other worker even so: whoever commits first settles a lesson, the other finds that it did.
+        Raises Unavailable.
         """
 
         def one(pending: rows.Document, left_s: float | None) -> bool | None:
             return self._settled(tribe_id, pending, left_s)
 
-        return settle_all(self.database, tribe_id, one, stragglers=self.stragglers, deadline_s=deadline_s, stopped=stopped)
+        return settle_all(
+            self.database, tribe_id, one, stragglers=self.stragglers, deadline_s=deadline_s, stopped=stopped, tried=tried
+        )
 
     def tribes_with_pending(self) -> list[UUID]:
         """Returns the tribes that `settle` has work in."""

@@ -70,22 +70,30 @@ def settle_all(
     stragglers: Stragglers,
     deadline_s: float | None,
     stopped: Callable[[], bool],
+    tried: set[Pended] | None = None,
 ) -> Settled:
     """Tries each pending lesson of a tribe once, oldest first, and those last that failed before in this process.
 
     Goes through them again for as long as a round settled something, since what is settled may let go of others. No time left
-    is a deadline, too. One settler of a tribe at a time: another would only ask the models the same. Raises InvalidRequest for a
-    deadline that is no number.
+    is a deadline, too. Those in `tried` had their try; the set is added to, for whoever goes on later. One settler of a tribe at
+    a time: another would only ask the models the same. Raises InvalidRequest for a deadline that is no number.
     """
     if deadline_s is not None and math.isnan(deadline_s):  # which no moment comes after
         raise InvalidRequest("deadline_s", "must be a number of seconds")
     until = math.inf if deadline_s is None else time.monotonic() + deadline_s
+    tried = set() if tried is None else tried
     turn = Turn(database, tribe_id, share_s=deadline_s)
     done = 0
     while taken := turn.take():
         with turn:
             found = _rounds(
-                database, tribe_id, settle, stragglers=stragglers, until=until, stopped=lambda: stopped() or not turn.keep()
+                database,
+                tribe_id,
+                settle,
+                stragglers=stragglers,
+                until=until,
+                stopped=lambda: stopped() or not turn.keep(),
+                tried=tried,
             )
         done += found.done
         if not found.none_left:
@@ -95,9 +103,15 @@ def settle_all(
 
 
 def _rounds(
-    database: Database, tribe_id: UUID, settle: One, *, stragglers: Stragglers, until: float, stopped: Callable[[], bool]
+    database: Database,
+    tribe_id: UUID,
+    settle: One,
+    *,
+    stragglers: Stragglers,
+    until: float,
+    stopped: Callable[[], bool],
+    tried: set[Pended],
 ) -> Settled:
-    tried: set[Pended] = set()
     done = failed = 0
     while True:
         before = done

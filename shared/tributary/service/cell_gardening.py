@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 
 from tributary.core.cells import shown_cell
-from tributary.core.errors import NotFound, TributaryError
+from tributary.core.errors import NotFound, TributaryError, Unavailable
 from tributary.core.garden import GardenReport
 from tributary.garden import BUDGET_S, Gardener, Stopped, never
+from tributary.store import within
 from tributary.telemetry import Event, log
 
+SPARE_S = 5.0
+"""What was begun in a cell's share of the time is finished in it."""
 Tend = Callable[[Gardener, float | None], GardenReport]
 """Tends by one cell's gardener, for so many seconds."""
 
@@ -25,7 +29,8 @@ class CellsGardener:
     def run_all(self, *, dry_run: bool = False, budget_s: float | None = BUDGET_S, stopped: Stopped = never) -> GardenReport:
         """Tends every tribe of every cell, each cell within its share of the time that is left.
 
-        The report tells which cells failed; raises the first one's error when none could be tended.
+        A database that hangs takes no more than `SPARE_S` beyond its cell's share, and nothing of the others' shares. The report
+        tells which cells failed; raises the first one's error when none could be tended.
         """
         return self._run(lambda one, share: one.run_all(dry_run=dry_run, budget_s=share, stopped=stopped), dry_run, budget_s)
 
@@ -43,11 +48,14 @@ class CellsGardener:
             began = time.monotonic()
             with log.operation(cell=shown_cell(name)):
                 try:
-                    report = tend(self._gardener(name), share)
+                    with within(math.inf if share is None else share + SPARE_S):
+                        report = tend(self._gardener(name), share)
                 except Exception as error:  # whatever it is, the other cells have nothing to do with it
                     errors.append(error)
                     ms = (time.monotonic() - began) * 1000
                     report = GardenReport(dry_run=dry_run, tribes=(), failed=_told(error), ms=ms)
+            if ends_at is not None and share is not None and report.failed == Unavailable.code:
+                ends_at += max(0.0, time.monotonic() - began - share)
             found.append((name, report))
         if len(errors) == len(self._names):
             raise next((one for one in errors if not isinstance(one, NotFound)), errors[0])

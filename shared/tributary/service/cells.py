@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -10,7 +11,8 @@ from typing import Self
 
 from tributary.access import Ledger, Usage, cell_of
 from tributary.core.agent import Principal
-from tributary.core.errors import BadSetting, TributaryError, Unavailable, UnknownCell
+from tributary.core.cells import shown_cell
+from tributary.core.errors import BadSetting, TributaryError, Unauthenticated, Unavailable, UnknownCell
 from tributary.garden import Gardener
 from tributary.service.cell_gardening import CellsGardener
 from tributary.service.logins import logins_of
@@ -18,6 +20,9 @@ from tributary.service.memory import Memory, ModelsUsed
 from tributary.service.models import Models
 from tributary.service.settings import Settings
 from tributary.service.wiring import Adapters, open_memory
+from tributary.store import within
+
+HEALTH_S = 2.0
 
 
 class Cells:
@@ -57,6 +62,15 @@ class Cells:
         """Returns the memory in which an agent's tribe lives; raises UnknownCell."""
         return self.named(principal.cell)
 
+    def cell_for(self, token: str) -> str | None:
+        """Returns the cell whose database requests with a token need, as it is shown; None where there is one cell alone."""
+        try:
+            cell = cell_of(token)
+        except Unauthenticated:
+            return None
+        name = self._own if cell is None else cell
+        return shown_cell(name) if len(self.names) > 1 and name in self.names else None
+
     def authenticate(self, token: str) -> Principal:
         """Returns the agent behind a bearer token, by asking the cell that it names; raises Unauthenticated."""
         return self.named(cell_of(token)).authenticate(token)
@@ -68,12 +82,15 @@ class Cells:
     def health(self) -> None:
         """Returns when a cell answers, the own one asked first; else raises why the own one does not.
 
-        A cell that is down is no reason to take a process away from the tribes of the others.
+        A cell that is down is no reason to take a process away from the tribes of the others, nor is one that hangs: beside
+        others, each is waited for `HEALTH_S` at most.
         """
         first: TributaryError | None = None
+        patience_s = HEALTH_S if len(self.names) > 1 else math.inf
         for name in self.names:
             try:
-                self.named(name).health()
+                with within(patience_s):
+                    self.named(name).health()
             except TributaryError as error:
                 first = first or error
             else:

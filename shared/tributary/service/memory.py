@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -24,11 +26,17 @@ from tributary.core.status import Status
 from tributary.core.transcript import Distilled, Transcript
 from tributary.core.verification import Verification
 from tributary.curate import Curator, Desk
-from tributary.garden import Gardener
-from tributary.learn import Attempt, Distilling, Learner, Settled
+from tributary.garden import Gardener, Stopped, never
+from tributary.learn import Attempt, Distilling, Learner, Pended, Settled
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
 from tributary.service.databases import Databases
-from tributary.store import Database, check_level, check_revision, rows, statement
+from tributary.store import Database, check_level, check_revision, rows, statement, within
+
+TURN_S = 3.0
+"""A tribe that has more to settle than that lets the others go before it; a lesson that was begun is finished."""
+SPARE_S = 2.0
+CLOSE_S = 3.0
+"""For so long the counts that are still to be handed over keep a process from ending."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +88,10 @@ class Memory:
     def database(self) -> Database:
         """The writer."""
         return self.databases.writer
+
+    def cell_for(self, _token: str, /) -> str | None:
+        """Returns None: there are no others, whose requests could be kept apart (`Cells.cell_for`)."""
+        return None
 
     def authenticate(self, token: str) -> Principal:
         """Returns the agent behind a bearer token; raises Unauthenticated.
@@ -187,17 +199,37 @@ class Memory:
         served_by = None if receipt is None else cited_receipt(self.signer, principal, lesson_id, receipt)
         return self.learner.reinforce(principal, lesson_id, idempotency_key=idempotency_key, served_by=served_by)
 
-    def settle_pending(self) -> int:
-        """Settles what was kept as pending, in every tribe; returns how many lessons. For workers, not for callers."""
+    def settle_pending(self, *, stopped: Stopped = never) -> int:
+        """Settles what was kept as pending, in every tribe; returns how many lessons. For workers, not for callers.
+
+        Tribes take turns of some seconds, so that one with much to settle keeps no other waiting. Begins no lesson once
+        `stopped`.
+        """
         settled = 0
-        for tribe_id in self.learner.tribes_with_pending():
-            with self.ledger.on(tribe_id):
-                settled += self.learner.settle(tribe_id).done
-        return settled
+        tried: defaultdict[UUID, set[Pended]] = defaultdict(set)
+        while True:
+            cut_short = False
+            for tribe_id in self.learner.tribes_with_pending():
+                if stopped():
+                    return settled
+                found = self._turn(tribe_id, tried[tribe_id], stopped)
+                settled += found.done
+                cut_short |= found.cut_short
+            if not cut_short:
+                return settled
+
+    def _turn(self, tribe_id: UUID, tried: set[Pended], stopped: Stopped) -> Settled:
+        # No deadline for the judges: one that takes longer than a turn must get to answer, too.
+        ends_at = time.monotonic() + TURN_S
+        with self.ledger.on(tribe_id):
+            return self.learner.settle(tribe_id, stopped=lambda: stopped() or time.monotonic() >= ends_at, tried=tried)
 
     def settle(self, tribe_id: UUID, *, deadline_s: float) -> Settled:
-        """Settles what one tribe has pending, within `deadline_s`; raises Unavailable. For workers, not for callers."""
-        with self.ledger.on(tribe_id):
+        """Settles what one tribe has pending, within `deadline_s`; raises Unavailable. For workers, not for callers.
+
+        A database that hangs takes no more than `SPARE_S` beyond it.
+        """
+        with within(deadline_s + SPARE_S), self.ledger.on(tribe_id):
             return self.learner.settle(tribe_id, deadline_s=deadline_s)
 
     @charged
@@ -247,8 +279,9 @@ class Memory:
 
     def close(self) -> None:
         """Hands over what was counted and charged, gives back connections and leaves the embedded server."""
-        self.usage.flush()
-        self.ledger.flush(at_last=True)
+        with within(CLOSE_S):
+            self.usage.flush()
+            self.ledger.flush(at_last=True)
         self.databases.close()
         self.on_close()
 

@@ -3,6 +3,7 @@
 from tributary.store import failures, rows
 from tributary.store.database import Database, Target, connect
 from tributary.store.level import CODE_LEVEL, check_level, check_revision, is_known
+from tributary.store.patience import within
 from tributary.store.queries import statement
 from tributary.store.reading import Reading, Replicated, Side, Watched, may_answer_still
 from tributary.store.roles import OWNER, RUNTIME
@@ -25,4 +26,5 @@ __all__ = [
     "may_answer_still",
     "rows",
     "statement",
+    "within",
 ]

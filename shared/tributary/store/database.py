@@ -6,6 +6,7 @@ cursor; every statement is short, with its values bound on the server's side.
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -18,6 +19,7 @@ from psycopg.rows import RowFactory, dict_row, tuple_row
 
 from tributary.core.errors import BadSetting, NotMigrated, Overloaded, Unavailable
 from tributary.store import failures
+from tributary.store.patience import SPARE_S, Absence, Connection, NoAnswer, OutOfTime, left_s
 from tributary.store.roles import OWNER
 from tributary.telemetry import Event, log
 
@@ -48,10 +50,14 @@ class Target:
     read_only: bool = False
     connect_timeout_s: int = 5
     statement_timeout_s: int = 25
+    """What the server is told, and, with some to spare, what is waited for an answer at most; 0 is no limit."""
 
 
 class Database:
-    """A thread-safe stack of connections, opened when needed and at most `limit` at once. `name` tells it apart in logs."""
+    """A thread-safe stack of connections, opened when needed and at most `limit` at once. `name` tells it apart in logs.
+
+    One that does not answer is Unavailable: to whoever asks first after a time-out, and for some seconds to all others at once.
+    """
 
     is_writer = True
     """Whether its word is final. True of a database that is all there is, too (`store.reading`)."""
@@ -70,7 +76,8 @@ class Database:
         self._attempts = attempts
         self._places = threading.BoundedSemaphore(limit)
         self._wait_s = wait_s
-        self._idle: list[psycopg.Connection] = []
+        self._idle: list[Connection] = []
+        self._absence = Absence()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -104,6 +111,9 @@ class Database:
             try:
                 return self._once(query, parameters, factory)
             except psycopg.Error as error:
+                if isinstance(error, NoAnswer) and not isinstance(error, OutOfTime):
+                    self._absence.begin()
+                    self._drop_idle()  # each of them leads to where nobody answers
                 if attempt == attempts or not failures.worth_retrying(error):
                     if isinstance(mapped := failures.translate(error), Unavailable):
                         log.event(
@@ -123,7 +133,7 @@ class Database:
         raise AssertionError("unreachable")
 
     def _once(self, query: LiteralString, parameters: Parameters, factory: RowFactory[Row]) -> list[Row]:
-        if not self._places.acquire(timeout=self._wait_s):
+        if not self._places.acquire(timeout=min(self._wait_s, left_s())):
             raise Overloaded("every database connection of this process is busy; try again")
         try:
             connection = self._borrow()
@@ -141,16 +151,19 @@ class Database:
         finally:
             self._places.release()
 
-    def _borrow(self) -> psycopg.Connection:
+    def _borrow(self) -> Connection:
         with self._lock:
             if self._closed:
                 raise Unavailable("this memory was closed")
             if self._idle:
                 return self._idle.pop()
         target = self._target if isinstance(self._target, Target) else self._target()
-        return connect(target)
+        with self._absence.dialing():
+            connection = connect(target)
+        connection.most_s = target.statement_timeout_s + SPARE_S if target.statement_timeout_s else math.inf
+        return connection
 
-    def _give_back(self, connection: psycopg.Connection) -> None:
+    def _give_back(self, connection: Connection) -> None:
         with self._lock:
             if not self._closed:
                 self._idle.append(connection)
@@ -164,7 +177,7 @@ class Database:
             connection.close()
 
 
-def connect(target: Target, *, autocommit: bool = True) -> psycopg.Connection:
+def connect(target: Target, *, autocommit: bool = True) -> Connection:
     """Opens one connection that prepares nothing by name.
 
     Raises psycopg.Error, NotMigrated without the role to assume, and BadSetting where the login may not become it, or is one
@@ -172,6 +185,8 @@ def connect(target: Target, *, autocommit: bool = True) -> psycopg.Connection:
     """
     try:
         connection = _connect(target, autocommit=autocommit)
+    except psycopg.errors.ConnectionTimeout:
+        raise  # nor would it answer to the question whether the role is there
     except psycopg.OperationalError:
         if target.assume is not None:
             _check_role(replace(target, assume=None), target.assume)
@@ -181,7 +196,8 @@ def connect(target: Target, *, autocommit: bool = True) -> psycopg.Connection:
     return connection
 
 
-def _connect(target: Target, *, autocommit: bool) -> psycopg.Connection:
+def _connect(target: Target, *, autocommit: bool) -> Connection:
+    left = left_s()
     given = psycopg.conninfo.conninfo_to_dict(target.url)
     options = [str(given["options"])] if given.get("options") else []
     if target.assume is not None:
@@ -191,10 +207,13 @@ def _connect(target: Target, *, autocommit: bool) -> psycopg.Connection:
     extra: dict[str, str] = {"options": " ".join(options)} if options else {}
     if target.password is not None:
         extra["password"] = target.password()
-    return psycopg.connect(
+    timeout = int(given.get("connect_timeout") or target.connect_timeout_s)
+    if not math.isinf(left):
+        timeout = min(timeout or math.ceil(left), math.ceil(left))
+    return Connection.connect(
         psycopg.conninfo.make_conninfo(
             target.url,
-            connect_timeout=given.get("connect_timeout") or target.connect_timeout_s,
+            connect_timeout=timeout,
             application_name=given.get("application_name") or "tributary",
             client_encoding="utf8",
             **extra,

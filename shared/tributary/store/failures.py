@@ -20,6 +20,7 @@ from tributary.core.errors import (
     Unavailable,
     WrongStanding,
 )
+from tributary.store.patience import NoAnswer
 
 _RETRIED = frozenset({"40001", "40P01"})
 _GONE_CLASSES = ("08", "57P", "53", "25006", "58")
@@ -29,9 +30,9 @@ _NOT_MIGRATED = frozenset({"42883", "42P01", "3F000", "42703"})
 def worth_retrying(error: psycopg.Error) -> bool:
     """Tells whether the same call may succeed at once: the connection was lost, or the server asked for another try.
 
-    A server that did not answer for the whole of a connect time-out is not tried again: the caller's time is spent.
+    A server that did not answer for the whole of a time-out is not tried again: the caller's time is spent.
     """
-    if isinstance(error, psycopg.errors.ConnectionTimeout):
+    if isinstance(error, psycopg.errors.ConnectionTimeout | NoAnswer):
         return False
     return error.sqlstate in _RETRIED or lost_connection(error)
 

@@ -13,9 +13,7 @@ from typing import Any, LiteralString, Protocol, TypeVar
 
 from tributary.core.errors import TributaryError, Unavailable
 from tributary.store.database import Database, Parameters
-
-AWAY_S = 5.0
-"""For so long after it could not be reached a database is asked last, and once only."""
+from tributary.store.patience import AWAY_S
 
 Result = TypeVar("Result")
 
@@ -46,7 +44,7 @@ class Reading(Protocol):
 
 
 class Watched:
-    """A database of a pair, which remembers that it could not be reached a moment ago."""
+    """A database of a pair. For `AWAY_S` after it could not be reached it is asked last, and once only."""
 
     def __init__(self, database: Database, *, is_writer: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self.is_writer = is_writer

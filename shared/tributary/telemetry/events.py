@@ -12,6 +12,7 @@ class Event(StrEnum):
     FUNCTION_STARTED = "function.started"
     SERVICE_MODELS = "service.models"
     SERVICE_STOPPED = "service.stopped"
+    SERVICE_LEFT = "service.left"
     SECRET_UNREAD = "secret.unread"  # noqa: S105  (the name of an event)
     REQUEST_SERVED = "request.served"
     REQUEST_REFUSED = "request.refused"

@@ -16,9 +16,11 @@ import json
 import logging
 import threading
 import time
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -32,6 +34,7 @@ from tributary.edges.gateway.event import HttpRequest, to_authorizer_event, to_e
 from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
 from tributary.edges.lambda_http.port import Door, Event
+from tributary.edges.lambda_http.principal import bearer_token
 from tributary.edges.lambda_http.problems import Refused, problem_reply
 from tributary.edges.lambda_http.reply import headers_of
 from tributary.edges.lambda_http.routing import Match, find
@@ -63,23 +66,47 @@ class _Context:
 
 
 class _Lane:
-    """Threads, and how many requests may be at them or before them."""
+    """Threads, and how many requests may be at them or before them. For the event loop's thread alone.
+
+    Where there are several cells, none has more than half of either: one whose database hangs takes nobody else's thread.
+    """
 
     def __init__(self, name: str, *, workers: int, most: int) -> None:
         self.pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix=name)
         self._most = most
-        self._in_flight = 0
+        self._most_of_cell = max(1, most // 2)
+        self._in_flight: Counter[str | None] = Counter()
+        self._threads: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(max(1, workers // 2)))
 
     @contextlib.contextmanager
-    def place(self) -> Iterator[None]:
-        """Holds a place for one request; raises Refused when there is none. For the event loop's thread alone."""
-        if self._in_flight >= self._most:
+    def place(self, cell: str | None) -> Iterator[None]:
+        """Holds a place for one request; raises Refused when there is none."""
+        if self._in_flight.total() >= self._most:
             raise Refused("overloaded", f"{self._most} requests are being served already")
-        self._in_flight += 1
+        if cell is not None and self._in_flight[cell] >= self._most_of_cell:
+            raise Refused("overloaded", f"{self._most_of_cell} requests are being served for the cell '{cell}' already")
+        self._in_flight[cell] += 1
         try:
             yield
         finally:
-            self._in_flight -= 1
+            self._in_flight[cell] -= 1
+
+    async def run(self, cell: str | None, work: Callable[[], Event]) -> Event:
+        """Does the work in a thread of those that the cell may have, when one is free."""
+        loop = asyncio.get_running_loop()
+        if cell is None:
+            return await loop.run_in_executor(self.pool, work)
+        threads = self._threads[cell]
+        await threads.acquire()
+
+        def free(_: Future[Event]) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(threads.release)
+
+        # Freed by the thread: a caller who is gone, or had his time, leaves it at its work.
+        future = self.pool.submit(work)
+        future.add_done_callback(free)
+        return await asyncio.wrap_future(future)
 
 
 class Gateway:
@@ -128,8 +155,9 @@ class Gateway:
             return {"statusCode": 204, "headers": self._cors.preflight_headers(origin)}
         lane = self._waiting if _asks_to_wait(head) else self._lane
         try:
-            with lane.place():
-                response = await self._answer(head, receive, lane)
+            cell = self._cell(head)
+            with lane.place(cell):
+                response = await self._answer(head, receive, lane, cell)
         except _Gone:
             return None
         except Exception as error:
@@ -137,12 +165,16 @@ class Gateway:
         response["headers"].update(self._cors.headers(origin))
         return response
 
-    async def _answer(self, head: HttpRequest, receive: Receive, lane: _Lane) -> Event:
+    def _cell(self, head: HttpRequest) -> str | None:
+        token = bearer_token({"headers": dict(head.headers)})
+        return None if token is None else self._memory.cell_for(token)
+
+    async def _answer(self, head: HttpRequest, receive: Receive, lane: _Lane, cell: str | None) -> Event:
         context = _Context(ends_at=time.monotonic() + self._timeout_s)
         try:
             async with asyncio.timeout(self._timeout_s):
                 request = await _with_body(head, receive)
-                return await asyncio.get_running_loop().run_in_executor(lane.pool, self._invoke, request, context)
+                return await lane.run(cell, partial(self._invoke, request, context))
         except TimeoutError as error:
             # A thread that is at it goes on; the idempotency key tells the retry what came of it.
             rule = f"there was no answer within {self._timeout_s:g} seconds"

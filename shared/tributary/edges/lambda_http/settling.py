@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MARGIN_S = 3.0
 """Kept back of the function's time: a lesson that was begun is finished in it."""
-_LEAST_S = 0.001
 
 Tribes = Mapping[PendingMessage, Sequence[str]]
 """The ids of the messages that name a tribe of a cell."""
@@ -62,15 +61,15 @@ def _read(event: Event) -> tuple[Tribes, list[str]]:
 
 
 def _settled(tribes: Tribes, cells: Settlings, context: Context) -> Iterator[str]:
-    """Gives the messages that are to come again. Each tribe has its share of the time that is left."""
+    """Gives the messages that are to come again. Each tribe has its share of the time that is left, and none is asked at none."""
     away: set[str | None] = set()
     for number, (tribe, messages) in enumerate(tribes.items()):
         none_left = False
         left_s = context.get_remaining_time_in_millis() / 1000 - MARGIN_S
         with log.operation(tribe=str(tribe.tribe_id), cell=tribe.cell):
             try:
-                if tribe.cell not in away:
-                    share_s = max(_LEAST_S, left_s / (len(tribes) - number))
+                if tribe.cell not in away and left_s > 0:
+                    share_s = left_s / (len(tribes) - number)
                     found = cells.named(tribe.cell).settle(tribe.tribe_id, deadline_s=share_s)
                     none_left = found.none_left
                     log.event(
