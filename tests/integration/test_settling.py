@@ -321,3 +321,11 @@ def test_a_tribe_with_much_to_settle_lets_another_one_go_before_it_is_done(datab
         first, second = judged[0], ({"a", "b"} - {judged[0]}).pop()
         assert judged.index(second) < len(judged) - 1 - judged[::-1].index(first)
         assert [one.pending() for one in kept] == [set(), set()]
+
+
+def test_whoever_goes_on_settling_later_tries_nothing_twice(kept: Kept) -> None:
+    kept.keep(f"{STUCK} in the mud")
+    kept.embedder.fails = True
+    tried: set[tuple[UUID, int]] = set()
+    failed = [kept.tribal.memory.learner.settle(kept.tribal.tribe_id, tried=tried).failed for _ in range(2)]
+    assert failed == [1, 0]

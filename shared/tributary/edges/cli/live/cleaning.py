@@ -12,7 +12,8 @@ from tributary.edges.cli.live.stage import Stage
 
 _ENDED = ("not_found", "wrong_standing")
 """What ending something says that has ended, or never was."""
-_STANDING: tuple[Status, ...] = ("active", "pending", "disputed")
+_STANDING: tuple[Status, ...] = ("disputed", "pending", "active")
+"""In the order in which a lesson goes through them by itself, so that one that moves while they are listed is met all the same."""
 _NEWEST = 1000
 """So many lessons of each standing are looked through."""
 
@@ -66,7 +67,7 @@ def _standing(stage: Stage) -> Iterator[LessonReply]:
     memory = stage.curator.memory
     listed = (islice(memory.lessons(status=status, page_size=100), _NEWEST) for status in _STANDING)
     held = (one.lesson for one in islice(memory.curation.quarantine(page_size=100), _NEWEST))
-    return chain(chain.from_iterable(listed), held)
+    return chain(held, chain.from_iterable(listed))
 
 
 def _reviews_closed(stage: Stage) -> None:
