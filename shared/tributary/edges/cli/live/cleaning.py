@@ -13,7 +13,7 @@ from tributary.edges.cli.live.stage import Stage
 _ENDED = ("not_found", "wrong_standing")
 """What ending something says that has ended, or never was."""
 _STANDING: tuple[Status, ...] = ("disputed", "pending", "active")
-"""In the order in which a lesson goes through them by itself, so that one that moves while they are listed is met all the same."""
+"""In the order in which a lesson goes through them by itself: one that moves while they are listed is met all the same."""
 _NEWEST = 1000
 """So many lessons of each standing are looked through."""
 
