@@ -5,6 +5,7 @@ TRIBUTARY_TEST_POSTGRES chooses the server: 16 or 18 (embedded, 18 by default) o
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import tempfile
@@ -58,6 +59,21 @@ def _scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(_OF_THE_PERSON) or name == "DATABASE_URL":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """What a test sets up for the logs ends with it: a later one would write to a stream that is closed by then."""
+    logger = logging.getLogger("tributary")
+    handlers, level, propagate = list(logger.handlers), logger.level, logger.propagate
+    yield
+    for handler in [one for one in logger.handlers if one not in handlers]:
+        logger.removeHandler(handler)
+        handler.close()
+    for handler in [one for one in handlers if one not in logger.handlers]:
+        logger.addHandler(handler)
+    logger.setLevel(level)
+    logger.propagate = propagate
 
 
 @pytest.fixture(scope="session")

@@ -343,7 +343,7 @@ def test_agents_are_ended_before_it_is_looked_for_what_they_made(live: Live) -> 
 
     live.run(told=told, revoke=revoke, last="learn")
     ended = [one for one in live.proxy.asked if one in ("revoke", "retire", "lessons", "quarantine")]
-    assert ended == ["revoke"] * ended.count("revoke") + ["retire", *["lessons"] * 3, "quarantine"]
+    assert ended == ["revoke"] * ended.count("revoke") + ["retire", "quarantine", *["lessons"] * 3]
 
 
 def test_what_cannot_be_cleaned_up_is_named(live: Live) -> None:

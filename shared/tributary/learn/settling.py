@@ -85,6 +85,7 @@ def settle_all(
     turn = Turn(database, tribe_id, share_s=deadline_s)
     done = 0
     while taken := turn.take():
+        had_their_try = len(tried)
         with turn:
             found = _rounds(
                 database,
@@ -96,7 +97,7 @@ def settle_all(
                 tried=tried,
             )
         done += found.done
-        if not found.none_left:
+        if not found.none_left or len(tried) == had_their_try:
             return replace(found, done=done)
         # once more: whoever came with a lesson while the turn was about to end has found it taken
     return Settled(done=done, failed=0, cut_short=False, taken=taken is False)
