@@ -29,8 +29,9 @@ _THROTTLED = frozenset(
     {"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException", "ModelNotReadyException", "Throttling"}
 )
 _AWAY = frozenset({"ServiceUnavailableException", "InternalServerException", "ModelErrorException", "ServiceUnavailable"})
-_EXPIRED = frozenset({"ExpiredTokenException", "ExpiredToken", "RequestExpired"})
-_UNKNOWN = frozenset(
+EXPIRED = frozenset({"ExpiredTokenException", "ExpiredToken", "RequestExpired"})
+"""What any service of AWS says of credentials whose time is over."""
+UNKNOWN = frozenset(
     {
         "UnrecognizedClientException",
         "InvalidClientTokenId",
@@ -40,7 +41,8 @@ _UNKNOWN = frozenset(
         "SignatureDoesNotMatch",
     }
 )
-_RENEW = "renew them (aws sso login, or a new session token) and try again"
+"""What any service of AWS says of credentials that it does not accept."""
+RENEW = "renew them (aws sso login, or a new session token) and try again"
 
 
 def runtime_client(*, region: str, url: str | None, timeout_s: float) -> BedrockRuntimeClient:
@@ -130,9 +132,9 @@ def _refusal(error: Exception, response: dict[str, Any], model: str) -> ModelFai
 
 
 def _remedy(code: str, model: str, message: str) -> str | None:
-    if code in _EXPIRED:
-        return f"the AWS credentials have expired ({code}): {_RENEW}"
-    if code in _UNKNOWN:
+    if code in EXPIRED:
+        return f"the AWS credentials have expired ({code}): {RENEW}"
+    if code in UNKNOWN:
         return f"AWS does not accept the credentials ({code}): check the access key, its secret and the session token"
     if code == "AccessDeniedException":
         return (
@@ -171,7 +173,7 @@ def _broken(error: Exception) -> ModelFailed:
             " AWS_BEARER_TOKEN_BEDROCK, or run with a role"
         )
     if isinstance(error, aws.UnauthorizedSSOTokenError | aws.SSOTokenLoadError | aws.TokenRetrievalError):
-        return ModelFailed(f"the AWS credentials have expired ({kind}): {_RENEW}")
+        return ModelFailed(f"the AWS credentials have expired ({kind}): {RENEW}")
     if isinstance(error, aws.HTTPClientError | aws.ConnectionError):
         return ModelUnreachable(f"Bedrock cannot be reached ({kind})")
     if isinstance(error, ResponseParserError | ValueError | TypeError | AttributeError | LookupError | RecursionError):

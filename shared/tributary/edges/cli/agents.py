@@ -124,8 +124,7 @@ def bind(
     """
     doors, output = session(context, as_json=as_json)
     with operator_of(doors, cell) as operator:
-        agent = operator.bind(tribe, name, principal)
-    output.result(_document(agent), [f"Agent '{shown(agent.name)}' is acted as by: {_principals(agent)}."])
+        _show_principals(output, operator.bind(tribe, name, principal))
 
 
 @app.command("unbind")
@@ -144,8 +143,7 @@ def unbind(
     """
     doors, output = session(context, as_json=as_json)
     with operator_of(doors, cell) as operator:
-        agent = operator.unbind(tribe, name, principal)
-    output.result(_document(agent), [f"Agent '{shown(agent.name)}' is acted as by: {_principals(agent)}."])
+        _show_principals(output, operator.unbind(tribe, name, principal))
 
 
 @app.command("tokens")
@@ -220,6 +218,10 @@ def revoke_token(
         ended = operator.revoke_token(tribe, wanted)
         _warn_without_curator(operator, output, tribe)
     output.result(_token_document(ended), [f"Token {_token_id(ended)} is revoked."])
+
+
+def _show_principals(output: Output, agent: Agent) -> None:
+    output.result(_document(agent), [f"Agent '{shown(agent.name)}' is acted as by: {_principals(agent)}."])
 
 
 def _principals(agent: Agent) -> str:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from tributary.contract.operator import Arguments, Failure, Operation, Result
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.lambda_http.rules import explain
+from tributary.models.aws import EXPIRED, RENEW, UNKNOWN
 
 Read = TypeVar("Read", bound=BaseModel)
 
@@ -21,19 +22,7 @@ _CONNECT_S = 10.0
 
 _THROTTLED = frozenset({"TooManyRequestsException", "ThrottlingException", "Throttling", "EC2ThrottledException"})
 _DENIED = frozenset({"AccessDeniedException", "AccessDenied", "KMSAccessDeniedException"})
-_EXPIRED = frozenset({"ExpiredTokenException", "ExpiredToken", "RequestExpired"})
-_NOT_ACCEPTED = frozenset(
-    {
-        "UnrecognizedClientException",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "IncompleteSignature",
-        "IncompleteSignatureException",
-        "MissingAuthenticationTokenException",
-        "SignatureDoesNotMatch",
-    }
-)
-_RENEW = "renew them (aws sso login, or a new session token) and try again"
+_NOT_ACCEPTED = UNKNOWN | {"IncompleteSignature"}
 _NOT_KNOWN = "whether it was done is not known: look before you repeat it"
 
 
@@ -145,8 +134,8 @@ def _refusal(code: str, status: int, function: str) -> CommandFailed:
     if code in _DENIED:
         needed = f"allow lambda:InvokeFunction on '{function}' to who you are here (aws sts get-caller-identity)"
         return CommandFailed("forbidden", f"AWS denies this ({code}): {needed}")
-    if code in _EXPIRED:
-        return CommandFailed("unauthenticated", f"the AWS credentials have expired ({code}): {_RENEW}")
+    if code in EXPIRED:
+        return CommandFailed("unauthenticated", f"the AWS credentials have expired ({code}): {RENEW}")
     if code in _NOT_ACCEPTED:
         detail = f"AWS does not accept the credentials ({code}): check the access key, its secret and the session token"
         return CommandFailed("unauthenticated", detail)
@@ -173,7 +162,7 @@ def _broken(error: Exception, function: str) -> CommandFailed:
         ),
         (
             (aws.UnauthorizedSSOTokenError, aws.SSOTokenLoadError, aws.TokenRetrievalError),
-            *("unauthenticated", "the AWS credentials have expired", _RENEW),
+            *("unauthenticated", "the AWS credentials have expired", RENEW),
         ),
         ((aws.NoRegionError, aws.InvalidRegionError), "not_configured", "no AWS region", "give --region, or set AWS_REGION"),
         (
