@@ -129,7 +129,7 @@ class Config(BaseModel):
     ) = None
     """A secret whose JSON holds settings that nobody may read, such as API keys."""
     restart: Annotated[str, Field(max_length=100)] = ""
-    """Any word. Another one than before has every function started anew, as after a change of the secret."""
+    """Any word. Another one than before has every function, and the container, started anew, as after a change of the secret."""
     layer: Path = LAYER
     local_layer: Path = LOCAL_LAYER
     dashboard_layer: Path = DASHBOARD_LAYER

@@ -63,7 +63,8 @@ def needs_of(settings: Mapping[str, str]) -> Needs:
     """Returns what settings need; what is wrong with one of them is told, not raised."""
     chosen = {f"TRIBUTARY_{role}": settings.get(f"TRIBUTARY_{role}", "") for role in _ROLES}
     outside = [f"{name}={value}" for name, value in chosen.items() if value in _OUTSIDE]
-    outside += [name for name in ("TRIBUTARY_TRACES_URL",) if _is_elsewhere(settings.get(name, ""))]
+    if _is_elsewhere(settings.get("TRIBUTARY_TRACES_URL", "")):
+        outside.append("TRIBUTARY_TRACES_URL")
     if settings.get("TRIBUTARY_TRACES") == "otlp" and "TRIBUTARY_TRACES_URL" not in settings:
         outside.append("TRIBUTARY_TRACES=otlp")
     return Needs(

@@ -49,9 +49,9 @@ class AppRunnerDashboard(Construct):
         acknowledge(
             puller, {"IAM5[Resource::*]": "The token to pull images has no resource; the pull itself is of one repository"}
         )
-        door = ground.door(BY_NAME["dashboard"], certificates=_IN_THE_IMAGE)
+        spec = BY_NAME["dashboard"]
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("tasks.apprunner.amazonaws.com"))
-        role.add_to_policy(iam.PolicyStatement(actions=["rds-db:connect"], resources=[door.login_arn]))
+        role.add_to_policy(iam.PolicyStatement(actions=["rds-db:connect"], resources=[ground.door(spec).login_arn]))
         if config.secret_arn:
             role.add_to_policy(iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[config.secret_arn]))
         connector = apprunner.CfnVpcConnector(
@@ -61,10 +61,7 @@ class AppRunnerDashboard(Construct):
             security_groups=[ground.network.functions.security_group_id],
         )
         scaling = apprunner.CfnAutoScalingConfiguration(self, "Scaling", min_size=1, max_size=2, max_concurrency=50)
-        own = {"TRIBUTARY_CONNECTIONS": "4", "AWS_REGION": Stack.of(self).region}
-        if config.secret_arn:
-            own["TRIBUTARY_SECRET_ARN"] = config.secret_arn
-        given = {**config.models, **door.environment, **own}
+        given = ground.environment(spec, connections=4, certificates=_IN_THE_IMAGE) | {"AWS_REGION": Stack.of(self).region}
         self.container = service = apprunner.CfnService(
             self,
             "Service",

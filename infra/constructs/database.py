@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_rds as rds
 from constructs import Construct
 
@@ -10,6 +10,7 @@ from infra.acknowledged import acknowledge
 from infra.config import Config
 from infra.constructs.network import Network
 from infra.log_groups import log_group
+from infra.resources import login_arn, resource_of
 from infra.table import MASTER
 
 NAME = "tributary"
@@ -76,17 +77,15 @@ class Database(Construct):
         acknowledge(self, reasons)
 
     def _log_in_by_iam(self) -> None:
-        resource = self.cluster.node.default_child
-        if not isinstance(resource, rds.CfnDBCluster):
-            raise TypeError(f"the cluster's resource is a {type(resource).__name__}")
+        resource = resource_of(self.cluster, rds.CfnDBCluster)
         resource.manage_master_user_password = None
         resource.master_user_authentication_type = "iam-db-auth"
 
     def _copy_of(self, config: Config) -> None:
         """Has the cluster begin as a copy; master, name and encryption are then those of what is copied, and may not be given."""
-        resource = self.cluster.node.default_child
-        if not isinstance(resource, rds.CfnDBCluster) or not (config.restore_from or config.restore_snapshot):
+        if not (config.restore_from or config.restore_snapshot):
             return
+        resource = resource_of(self.cluster, rds.CfnDBCluster)
         resource.source_db_cluster_identifier = config.restore_from
         resource.restore_to_time = config.restore_to
         resource.use_latest_restorable_time = True if config.restore_from and not config.restore_to else None
@@ -100,6 +99,4 @@ class Database(Construct):
 
     def login_arn(self, user: str) -> str:
         """Returns the resource of `rds-db:connect` by which a user logs in to the cluster itself."""
-        stack = Stack.of(self)
-        of = f"dbuser:{self.cluster.cluster_resource_identifier}/{user}"
-        return f"arn:{stack.partition}:rds-db:{stack.region}:{stack.account}:{of}"
+        return login_arn(self, self.cluster.cluster_resource_identifier, user)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from aws_cdk import Acknowledgment, Duration, RemovalPolicy, Stack, Token, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -69,7 +67,7 @@ class Functions(Construct):
             layers=[*self._layers.all, *(self._layers.of_dashboard if spec.when_dashboard else [])],
             memory_size=spec.memory_mb,
             timeout=Duration.seconds(spec.timeout_s),
-            environment=dict(self._environment(spec)),
+            environment=self._environment(spec),
             role=self._role(room, spec, log),
             log_group=log,
             tracing=lambda_.Tracing.ACTIVE,
@@ -99,16 +97,9 @@ class Functions(Construct):
         network = self._ground.network
         return network.owners if spec.door == "writer" else network.functions
 
-    def _environment(self, spec: FunctionSpec) -> Mapping[str, str]:
-        config = self._config
-        given = {"TRIBUTARY_CONNECTIONS": "2", **config.models, **self._ground.door(spec).environment}
-        if spec.tells_queue:
-            given["TRIBUTARY_PENDING_QUEUE_URL"] = self._pending.queue.queue_url
-        if config.secret_arn:
-            given["TRIBUTARY_SECRET_ARN"] = config.secret_arn
-        if config.restart:
-            given["RESTART"] = config.restart
-        return given
+    def _environment(self, spec: FunctionSpec) -> dict[str, str]:
+        told = {"TRIBUTARY_PENDING_QUEUE_URL": self._pending.queue.queue_url} if spec.tells_queue else {}
+        return self._ground.environment(spec, connections=2) | told
 
     def _role(self, room: Construct, spec: FunctionSpec, log: logs.LogGroup) -> iam.Role:
         stack = Stack.of(self)

@@ -37,6 +37,19 @@ class Ground:
     database: Database
     proxy: Proxy | None
 
+    def environment(self, spec: FunctionSpec, *, connections: int, certificates: str = CERTIFICATES) -> dict[str, str]:
+        """Returns what code of ours is told wherever it runs: its models, its way to the database, where more settings are."""
+        given = {
+            "TRIBUTARY_CONNECTIONS": str(connections),
+            **self.config.models,
+            **self.door(spec, certificates=certificates).environment,
+        }
+        if self.config.secret_arn:
+            given["TRIBUTARY_SECRET_ARN"] = self.config.secret_arn
+        if self.config.restart:
+            given["RESTART"] = self.config.restart
+        return given
+
     def door(self, spec: FunctionSpec, *, certificates: str = CERTIFICATES) -> Door:
         """Returns how a function gets to the database: as a user of its own, by IAM."""
         user = spec.database_user

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import Duration, Fn, Stack
+from aws_cdk import Duration, Fn
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_rds as rds
 from constructs import Construct
@@ -10,6 +10,7 @@ from constructs import Construct
 from infra.config import Config
 from infra.constructs.database import Database
 from infra.constructs.network import Network
+from infra.resources import login_arn
 from infra.table import FUNCTIONS
 
 
@@ -52,6 +53,4 @@ class Proxy(Construct):
 
     def login_arn(self, user: str) -> str:
         """Returns the resource of `rds-db:connect` by which a user logs in to the proxy."""
-        stack = Stack.of(self)
-        proxy_id = Fn.select(6, Fn.split(":", self.proxy.db_proxy_arn))
-        return f"arn:{stack.partition}:rds-db:{stack.region}:{stack.account}:dbuser:{proxy_id}/{user}"
+        return login_arn(self, Fn.select(6, Fn.split(":", self.proxy.db_proxy_arn)), user)

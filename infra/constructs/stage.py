@@ -9,6 +9,7 @@ from constructs import Construct
 
 from infra.config import Config
 from infra.log_groups import log_group
+from infra.resources import resource_of
 
 _LOGGED = {
     "at": "$context.requestTime",
@@ -37,10 +38,7 @@ def logged_stage(scope: Construct, config: Config, http: api.HttpApi) -> api.Htt
         detailed_metrics_enabled=True,
         throttle=api.ThrottleSettings(rate_limit=config.requests_per_second, burst_limit=2 * config.requests_per_second),
     )
-    resource = stage.node.default_child
-    if not isinstance(resource, api.CfnStage):
-        raise TypeError(f"the stage's resource is a {type(resource).__name__}")
-    resource.access_log_settings = api.CfnStage.AccessLogSettingsProperty(
+    resource_of(stage, api.CfnStage).access_log_settings = api.CfnStage.AccessLogSettingsProperty(
         destination_arn=log_group(scope, "Access", config).log_group_arn, format=json.dumps(_LOGGED)
     )
     return stage

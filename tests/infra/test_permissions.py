@@ -116,10 +116,10 @@ def running(server_url: str, template: str, aws: ProviderServer) -> Iterator[Run
             "AWS_REGION": REGION,
             "TRIBUTARY_DATABASE_URL": url,
         }
-        silent = {name for spec in FUNCTIONS if not spec.tells_queue for name in [spec.folder]} - {"learn"}
+        telling = {spec.folder for spec in FUNCTIONS if spec.tells_queue}
         functions = {
             spec.folder: stack.enter_context(
-                Deployed(spec.folder, {k: v for k, v in given.items() if spec.folder not in silent or "QUEUE" not in k})
+                Deployed(spec.folder, {k: v for k, v in given.items() if spec.folder in telling or "QUEUE" not in k})
             )
             for spec in FUNCTIONS
             if spec.folder == spec.name and spec.name != "dashboard"
