@@ -166,9 +166,7 @@ def test_a_renewed_lease_runs_on_and_one_that_ran_out_is_not_renewed(tribal: Tri
 
 
 @pytest.mark.parametrize("noticed", [False, True])
-def test_the_holder_may_still_say_what_happened_after_its_lease_ran_out(
-    tribal: Tribal, writer: Principal, noticed: bool
-) -> None:
+def test_the_holder_may_still_say_what_happened_after_its_lease_ran_out(tribal: Tribal, writer: Principal, noticed: bool) -> None:
     done, failed = held(tribal, writer, "done"), held(tribal, writer, "failed")
     tribal.clock.advance(seconds=61)
     if noticed:
@@ -192,7 +190,12 @@ def test_a_curator_reconciles_both_ways(tribal: Tribal, writer: Principal, happe
     def reconcile(agent: Principal, **how: object) -> Action:
         result = {"seen": 1} if happened else None
         return tribal.memory.actions.reconcile(
-            agent, action.action_id, happened=happened, result=result, rationale="the console shows it", **how  # type: ignore[arg-type]
+            agent,
+            action.action_id,
+            happened=happened,
+            result=result,
+            rationale="the console shows it",
+            **how,  # type: ignore[arg-type]
         )
 
     with pytest.raises(WrongStanding, match="under way"):
@@ -374,7 +377,12 @@ def test_a_lesson_without_time_to_be_judged_is_kept_as_pending_with_the_completi
 def test_a_completion_is_replanned_with_its_lesson(database_url: str) -> None:
     """Another lesson is committed while this one is judged: it is judged anew, and completed once."""
     meanwhile: list[Callable[[], object]] = []
-    judge = RuledJudge(all_unrelated, before=lambda: [meanwhile.pop()() for _ in meanwhile[:1]] and None)
+
+    def once() -> None:
+        if meanwhile:
+            meanwhile.pop()()
+
+    judge = RuledJudge(all_unrelated, before=once)
     with open_tribal(database_url, judge=judge) as tribal:
         writer = tribal.agent("writer")
         tribal.learn(tribal.curator, "db-7 is old", LESSON.situation)
