@@ -5,6 +5,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
 
 CHAOS_SECONDS ?= 300
+CHAOS_ROUNDS ?= 100
 # Two processes, each with a PostgreSQL of its own; a file's tests stay together
 AT_ONCE ?= --numprocesses 2 --dist loadfile
 
@@ -97,9 +98,9 @@ layer-lock: $(VENV)/dev.stamp  ## write the layers' lock files anew after a chan
 eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of foreign runbooks, beside each side alone
 	$(RUN) -m evals.run --tier offline --suite retrieval --check-baseline
 
-chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then the crashes (CHAOS_SECONDS=n)
+chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then the crashes (CHAOS_SECONDS=n, CHAOS_ROUNDS=n)
 	$(RUN) -m tests.history --seconds $(CHAOS_SECONDS)
-	$(RUN) -m pytest tests/chaos
+	TRIBUTARY_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(RUN) -m pytest tests/chaos
 
 openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
 	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json

@@ -209,6 +209,9 @@ CONTROLS: tuple[dict[str, Control], ...] = (
         "contradict": on("learn", says("outcome", value="learned", when=lambda one: one.answer.get("outcome") == "disputed")),
         "quarantine": on("quarantine", says("held", value=[])),
         "changes": on("changes", without_a_tick),
+        # an action that was done is granted again
+        "action-complete": on("begin_action", says("outcome", value="granted", when=lambda one: one.answer["outcome"] == "done")),
+        "actions": on("actions", says("actions", value=[])),
     },
     {
         "replay": on("learn", says("lesson", "id", value="les_" + "0" * 32, when=lambda one: one.answer.get("replayed") is True)),

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 import tributary.client as sdk
+from tests.unit.action_fakes import ACTION, LEASE, acting
 from tests.unit.client_fakes import ONE, TWO, Hands, Tribe, hit, learned, lesson, opened, problem, receipt
 from tests.unit.curation_fakes import (
     DECISION,
@@ -33,7 +34,9 @@ from tributary.contract.routes import ROUTES
 
 @pytest.fixture
 def tribe() -> Tribe:
-    return curated(Tribe())
+    tribe = curated(Tribe())
+    acting(tribe)
+    return tribe
 
 
 @pytest.fixture
@@ -289,6 +292,11 @@ WRITES: dict[str, Callable[[Memory, str | None], object]] = {
     "report": lambda m, key: m.curation.report(DECISION, "same", idempotency_key=key),
     "accept_review": lambda m, key: m.curation.accept_review(REVIEW, golden="rev-abc", idempotency_key=key),
     "reject_review": lambda m, key: m.curation.reject_review(REVIEW, idempotency_key=key),
+    "begin": lambda m, key: m.actions.begin("k", idempotency_key=key),
+    "complete": lambda m, key: m.actions.complete(ACTION, LEASE, {"a": None}, idempotency_key=key),
+    "fail": lambda m, key: m.actions.fail(ACTION, LEASE, "no", idempotency_key=key),
+    "renew": lambda m, key: m.actions.renew(ACTION, LEASE, idempotency_key=key),
+    "reconcile": lambda m, key: m.actions.reconcile(ACTION, happened=False, rationale="no", idempotency_key=key),
 }
 
 
