@@ -37,6 +37,10 @@ def rows(config: Config, watched: Watched) -> Iterator[Row]:
             "Oldest dispute, seconds; clock ahead, seconds", all_of("OldestDispute", "Maximum"), all_of("ClockAhead", "Maximum")
         ),
     )
+    yield (
+        _graph("Actions by outcome", all_of("Actions", "Sum"), stacked=True),
+        _graph("Actions in doubt", all_of("ActionsInDoubt", "Maximum")),
+    )
     yield _title("Models")
     yield (
         _graph("Cost by purpose, US dollars", all_of("ModelCost", "Sum"), stacked=True),
