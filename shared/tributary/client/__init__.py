@@ -8,6 +8,7 @@ hits = memory.recall("deploy payments", at_least=learned.tick)
 print(hits.as_prompt())
 """
 
+from tributary.client.aws import Aws
 from tributary.client.calls import Attempt, LessonDetail, Page
 from tributary.client.curation import Curation, Listing
 from tributary.client.curation_calls import ListingPage
@@ -77,6 +78,7 @@ __all__ = [
     "DEFAULT_URL",
     "Attempt",
     "AuditEntry",
+    "Aws",
     "BadReply",
     "BadSetting",
     "Challenge",

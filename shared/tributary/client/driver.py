@@ -1,12 +1,14 @@
-"""The blocking driver: sends over httpx and waits."""
+"""Carries conversations out: sends over httpx, and waits."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
+from typing import Protocol
 
 import httpx
 
+from tributary.client.aws import SigV4
 from tributary.client.conversation import Result, Send, Steps, Wait
 from tributary.client.errors import BadReply, NotConfigured
 from tributary.client.place import Place, is_loopback
@@ -17,7 +19,13 @@ from tributary.contract import limits
 _CONNECT_S = 10.0
 
 
-class BlockingDriver:
+class Sleep(Protocol):
+    """Waits for so many seconds."""
+
+    def __call__(self, seconds: float, /) -> None: ...
+
+
+class Driver:
     """Carries out conversations on one pool of connections. Threads may share it."""
 
     def __init__(
@@ -26,13 +34,17 @@ class BlockingDriver:
         *,
         transport: httpx.BaseTransport | None,
         clock: Callable[[], float],
-        sleep: Callable[[float], None],
+        sleep: Sleep,
     ) -> None:
         self._clock = clock
         self._sleep = sleep
         try:
-            # A proxy from the environment cannot reach this computer's own server. Redirects would carry the token along.
-            self._http = httpx.Client(transport=transport, trust_env=not is_loopback(place.url), follow_redirects=False)
+            self._http = httpx.Client(
+                transport=transport,
+                auth=SigV4(place.signing) if place.signing else None,
+                trust_env=not is_loopback(place.url),  # a proxy of the environment cannot reach this computer's own server
+                follow_redirects=False,  # it would carry the token along
+            )
         except (ImportError, ValueError) as error:
             raise NotConfigured(f"the proxy settings of the environment do not work: {error}") from error
 
@@ -60,7 +72,6 @@ class BlockingDriver:
             with self._http.stream(
                 step.method,
                 step.url,
-                params=dict(step.query),
                 headers={**step.headers, **trace_headers()},
                 content=step.body,
                 timeout=timeout,
