@@ -49,7 +49,10 @@ class Signing:
 
 
 def signing_at(url: str, aws: Aws, environment: Mapping[str, str]) -> Signing:
-    """Returns how requests to `url` are signed; raises NotConfigured without botocore or any region, and BadSetting for what is none."""
+    """Returns how requests to `url` are signed.
+
+    Raises NotConfigured without botocore or any region, and BadSetting for what is no region.
+    """
     if find_spec("botocore") is None:
         raise NotConfigured("signing for AWS needs botocore, which is not installed: pip install 'tributary-memory[aws]'")
     in_host = _IN_HOST.search(urlsplit(url).hostname or "")

@@ -1,4 +1,4 @@
-"""What happened: the requests for a lesson's timeline and a tribe's changes, and how their replies are read. Pure, as `calls` is."""
+"""What happened: requests for a lesson's timeline and a tribe's changes, and how their replies are read. Pure, as `calls` is."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tributary.contract.models import LessonReply
 
 Change = ChangeReply
 Changes = ChangesReply
+
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:

@@ -42,8 +42,8 @@ class Memory:
     """One tribe's shared memory, reached over HTTP as one agent.
 
     Without arguments it goes to TRIBUTARY_URL with TRIBUTARY_TOKEN, read now, else to the local server that `tributary serve`
-    runs. With `aws`, or TRIBUTARY_AUTH=iam, requests are signed with AWS credentials instead of showing a token. Threads may
-    share one. Every call raises only the errors of `tributary.client.errors`.
+    runs. With `aws`, or TRIBUTARY_AUTH=iam, requests are signed with AWS credentials instead of showing a token.
+    Threads may share one. Every call raises only the errors of `tributary.client.errors`.
 
     `timeout_s` bounds a whole call, all its tries together. `transport`, `clock`, `sleep` and `jitter` are there for tests.
     """

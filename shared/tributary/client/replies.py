@@ -98,7 +98,7 @@ def read(model: type[Model], body: bytes) -> Model:
 
 
 def error_of(answer: Answer, *, signed: bool = False) -> errors.TributaryError:
-    """Returns what the reply says went wrong; `signed` when the request was signed for AWS, which may have refused it by itself."""
+    """Returns what the reply says went wrong. A `signed` request may have been refused by AWS itself."""
     retry_after = _retry_after(answer.headers)
     problem = _problem(answer)
     if problem is None:

@@ -1,0 +1,7 @@
+"""The SDK for asyncio: the same names, awaited. Its modules are made from the blocking ones (docs/sdk.md)."""
+
+from tributary.client.asynchronous.curation import AsyncCuration, AsyncListing
+from tributary.client.asynchronous.memory import AsyncMemory
+from tributary.client.asynchronous.view import AsyncView
+
+__all__ = ["AsyncCuration", "AsyncListing", "AsyncMemory", "AsyncView"]
