@@ -108,8 +108,8 @@ def _bound(body: str) -> set[str]:
             found.add(node.id)
         elif isinstance(node, ast.arg):
             found.add(node.arg)
-        elif (isinstance(node, ast.ExceptHandler) and node.name) or isinstance(node, Function):
-            found.add(node.name)
+        elif isinstance(node, ast.ExceptHandler | Function):
+            found |= {node.name} if node.name else set()
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
@@ -86,6 +85,8 @@ class SigV4(httpx.Auth):
         yield request
 
     async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        import asyncio
+
         await request.aread()
         await asyncio.to_thread(self._sign, request)  # credentials may have to be fetched
         yield request
