@@ -51,7 +51,13 @@ def home(tmp_path: Path) -> dict[str, str]:
     [
         ("GET", "/", {}, "service", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
         ("POST", "/", {}, "service", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
-        ("GET", "/?Param2=value2&Param1=value1", {}, "service", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
+        (
+            "GET",
+            "/?Param2=value2&Param1=value1",
+            {},
+            "service",
+            "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500",
+        ),
         (
             "GET",
             "/?Action=ListUsers&Version=2010-05-08",
