@@ -149,7 +149,7 @@ def test_commands_sign_where_the_environment_says_so(signing: IamGateway) -> Non
     learned = ran("learn", "Drain connections first", "--situation", "rebooting a database", "--source", "observed", "--json")
     assert learned.exit_code == 0, learned.output
     assert json.loads(learned.stdout)["lesson"]["author"] == "curator"
-    assert ran("quarantine", "--json").exit_code == 0
+    assert ran("curate", "quarantine", "--json").exit_code == 0
     assert signing.faults == []
 
 
@@ -172,5 +172,5 @@ def test_verify_live_signs_and_says_what_takes_more_than_one_caller(signing: Iam
     assert any("AWS knows one caller" in str(reason) for reason in reasons)
     assert signing.faults == []
     with open_operator(tribal.settings, adapters=tribal.adapters) as operator:
-        assert [one.name for one in operator.agents(tribal.name) if one.revoked_at is None] == ["scribe", "curator"]
-    assert os.environ["AWS_REGION"] == REGION
+        acting = {one.name for one in operator.agents(tribal.name) if one.revoked_at is None}
+    assert acting == {"curator", "scribe"}

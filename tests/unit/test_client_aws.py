@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -125,7 +124,8 @@ def test_every_request_is_signed_as_it_is_sent_whatever_is_in_path_and_query(pat
 
 @pytest.mark.usefixtures("signs")
 def test_each_try_is_signed_under_the_same_key() -> None:
-    tribe, left = Tribe(), [httpx.Response(503), httpx.ReadTimeout("slow")]
+    tribe = Tribe()
+    left: list[httpx.Response | Exception] = [httpx.Response(503), httpx.ReadTimeout("slow")]
 
     def failing(_: httpx.Request) -> httpx.Response | None:
         if not left:
@@ -203,13 +203,13 @@ def test_a_single_sign_on_that_has_ended_is_told_from_none(tmp_path: Path) -> No
         "[profile sso]\nsso_session = s\nsso_account_id = 123456789012\nsso_role_name = r\nregion = eu-central-1\n"
         "[sso-session s]\nsso_start_url = https://example.awsapps.com/start\nsso_region = eu-central-1\n"
     )
-    with Memory(API, aws=Aws(profile="sso"), transport=httpx.MockTransport(Tribe()), environment={}) as memory:
-        with pytest.raises(Unauthenticated, match="aws sso login"):
-            memory.recall("q")
+    memory = Memory(API, aws=Aws(profile="sso"), transport=httpx.MockTransport(Tribe()), environment={})
+    with memory, pytest.raises(Unauthenticated, match="aws sso login"):
+        memory.recall("q")
 
 
 @pytest.fixture
-def rotating(tmp_path: Path) -> Iterator[list[Caller]]:
+def rotating(tmp_path: Path) -> list[Caller]:
     """A profile whose program hands out new credentials each time, each good for five minutes."""
     program = tmp_path / "credentials.py"
     program.write_text(
@@ -218,11 +218,11 @@ def rotating(tmp_path: Path) -> Iterator[list[Caller]]:
         "count = int(counter.read_text()) + 1 if counter.exists() else 1\n"
         "counter.write_text(str(count))\n"
         "until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=5)\n"
-        "made = {'Version': 1, 'AccessKeyId': f'AKID{count}', 'SecretAccessKey': f'secret-{count}', 'SessionToken': f's-{count}'}\n"
-        "print(json.dumps(made | {'Expiration': until.isoformat()}))\n"
+        "made = {'Version': 1, 'AccessKeyId': f'AKID{count}', 'SecretAccessKey': f'secret-{count}'}\n"
+        "print(json.dumps(made | {'SessionToken': f's-{count}', 'Expiration': until.isoformat()}))\n"
     )
     (tmp_path / "config").write_text(f"[profile rotating]\ncredential_process = {sys.executable} {program}\nregion = {REGION}\n")
-    yield [Caller(key_id=f"AKID{n}", secret=f"secret-{n}", arn="arn", session=f"s-{n}") for n in range(1, 9)]
+    return [Caller(key_id=f"AKID{n}", secret=f"secret-{n}", arn="arn", session=f"s-{n}") for n in range(1, 9)]
 
 
 def test_credentials_that_are_about_to_expire_are_fetched_anew(rotating: list[Caller]) -> None:
