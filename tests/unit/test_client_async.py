@@ -1,0 +1,381 @@
+"""The asynchronous client does what the blocking one does: every method, over the same wire, whatever comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from itertools import islice
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.client_fakes import AT, ONE, TOKEN, URL, Hands, Tribe, hit, opened, problem, receipt
+from tests.unit.curation_fakes import DECISION, DISPUTE, REVIEW, curated, policy
+from tributary import client
+from tributary.client import AsyncMemory, Hit, Hits, Memory, TributaryError, asynchronous, observed
+from tributary.client.receipts import read_receipt
+from tributary.contract.models import HitReply
+
+MOST = 4
+"""Items that are taken from something that may go on for ever."""
+RECEIPT = read_receipt(json.dumps({"receipt": receipt(1)}).encode())
+SAMPLES: dict[str, Any] = {
+    "after": 5,
+    "agent": "agent-a",
+    "as_of": 7,
+    "at_least": 5,
+    "before": "7",
+    "by": "model",
+    "cause": "wrong",
+    "confidence": 0.9,
+    "deadline_s": 5.0,
+    "decision": DECISION,
+    "dispute": DISPUTE,
+    "evidence": [{"type": "log", "ref": "s3://x"}],
+    "follow": False,
+    "golden": "row-1",
+    "hit": Hit.of(HitReply.model_validate(hit()), RECEIPT),
+    "idempotency_key": "key-1",
+    "include_stale": True,
+    "keep_until": datetime(2027, 1, 1, tzinfo=UTC),
+    "kind": "entity_fact",
+    "kinds": ["gotcha"],
+    "lesson": ONE,
+    "lessons": [{"text": "t", "situation": "s", "source": {"how": "told"}}, {"text": ""}],
+    "limit": 3,
+    "min_confidence": 0.2,
+    "most": 2,
+    "note": "not any more",
+    "page_size": 3,
+    "policy": policy(),
+    "query": "deploy",
+    "rationale": "it was seen",
+    "reason": "too narrow",
+    "receipt": RECEIPT,
+    "receipts": [RECEIPT],
+    "ref": "run:88",
+    "require": "vector",
+    "review": REVIEW,
+    "seen_tick": 6,
+    "should_be": "unrelated",
+    "since": date(2026, 2, 1),
+    "situation": "deploying",
+    "source": observed("run:88"),
+    "sources": ["observed"],
+    "state": "any",
+    "status": "any",
+    "subject": "deploy-api",
+    "tags": {"env": "prod"},
+    "text": "needs X-Batch",
+    "timeline.before": 7,
+    "transcript": [{"role": "tool", "text": "429"}],
+    "until": date(2026, 3, 1),
+    "valid_from": datetime(2026, 1, 1, tzinfo=UTC),
+    "valid_until": datetime(2026, 6, 1, tzinfo=UTC),
+    "wait": False,
+    "when": 7,
+    "worked": False,
+}
+"""A value for each parameter by its name, and by method and name where the name alone does not say it."""
+FACES: dict[str, Callable[[Any], Any]] = {
+    "Memory": lambda memory: memory,
+    "Curation": lambda memory: memory.curation,
+    "View": lambda memory: memory.as_of(7),
+}
+"""How one comes to each class that has an asynchronous twin."""
+METHODS = [
+    (face, name)
+    for face in FACES
+    for name, member in inspect.getmembers(getattr(client, face))
+    if not name.startswith("_") and inspect.isfunction(member)
+]
+FIGURES = {"calls": 3, "failed": 1, "unpriced": 1, "input_tokens": 9, "output_tokens": 2, "cost_usd": 0.25}
+BUDGET = {"calls_per_day": None, "usd_per_day": 1.0, "calls_today": 3, "usd_today": 0.25, "spent": False}
+
+
+def tribe() -> Tribe:
+    made = curated(Tribe())
+    made.replies |= {
+        "costs": {
+            "since": "2026-02-01",
+            "until": "2026-03-01",
+            "by": "model",
+            "rows": [],
+            "total": {"key": "total", "name": None, **FIGURES},
+            "unpriced_models": [],
+            "budget": BUDGET,
+        },
+        "stats": {
+            "tick": 7,
+            "at": AT,
+            "lessons": {"active": 3},
+            "open_disputes": 1,
+            "open_challenges": 0,
+            "spaces": [],
+            "agents": {"writer": 2},
+            "calls": {"today": {}, "last_7_days": {}},
+            "by_agent": None,
+        },
+        "status": {"usable": True, "paths": [], "observations": []},
+    }
+    return made
+
+
+Ending = str
+"""What a try comes to: an error's code, `lost`, `refused`, `dripped` or `garbled`."""
+ENDINGS: list[Ending] = ["unavailable", "overloaded", "model_failed", "not_found", "forbidden", "wrong_standing", "internal"]
+ENDINGS += ["lost", "refused", "cut", "garbled", "ok"]
+
+
+@dataclass
+class Wire:
+    """A tribe whose first replies go as scripted, and what was sent to it."""
+
+    script: list[Ending]
+    tribe: Tribe = field(default_factory=tribe)
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        ending = self.script.pop(0) if self.script else "ok"
+        if ending in ("refused", "cut"):
+            self.tribe.requests.append(request)
+            raise httpx.ConnectError("refused") if ending == "refused" else httpx.ReadError("connection reset")
+        reply = self.tribe(request)
+        if ending == "lost":
+            raise httpx.ReadTimeout("slow", request=request)
+        if ending == "garbled":
+            return httpx.Response(200, text="<html>")
+        if ending != "ok":
+            return problem(ending)
+        document = reply.json()
+        if "next" in document and request.url.params.get("before") is None:
+            document["next"] = 7 if "events" in document else "7"
+        return httpx.Response(reply.status_code, json=document)
+
+    def sent(self) -> list[tuple[object, ...]]:
+        """Returns the requests, with keys that were made as numbers in the order in which they came."""
+        keys: dict[str, str] = {"key-1": "key-1"}
+        found: list[tuple[object, ...]] = []
+        for one in self.tribe.requests:
+            headers = dict(one.headers)
+            if key := headers.get("idempotency-key"):
+                headers["idempotency-key"] = keys.setdefault(key, f"made-{len(keys)}")
+            found.append((one.method, str(one.url), headers, one.content))
+        return found
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call came to, and what it took."""
+
+    result: object
+    error: object
+    sent: list[tuple[object, ...]]
+    waits: list[float]
+
+
+def blocking(face: str, method: str, arguments: dict[str, Any], script: list[Ending], way: str) -> Outcome:
+    wire, hands = Wire(list(script)), Hands()
+    result, error = None, None
+    with opened(wire, hands) as memory:
+        try:
+            found = getattr(FACES[face](memory), method)(**arguments)
+            if way == "pages" and hasattr(found, "pages"):
+                found = found.pages()
+            result = list(islice(found, MOST)) if isinstance(found, Iterator) else found
+        except TributaryError as failure:
+            error = told(failure)
+    return Outcome(result=shown(result), error=error, sent=wire.sent(), waits=hands.waits)
+
+
+async def awaited(face: str, method: str, arguments: dict[str, Any], script: list[Ending], way: str) -> Outcome:
+    wire, hands = Wire(list(script)), Hands()
+    transport = httpx.MockTransport(wire)
+
+    async def sleep(seconds: float) -> None:
+        hands.sleep(seconds)
+
+    result, error = None, None
+    async with AsyncMemory(
+        URL, TOKEN, transport=transport, environment={}, clock=hands.clock, sleep=sleep, jitter=lambda: 1.0
+    ) as memory:
+        try:
+            found = getattr(FACES[face](memory), method)(**arguments)
+            if inspect.isawaitable(found):
+                found = await found
+            if way == "pages" and hasattr(found, "pages"):
+                found = found.pages()
+            result = [one async for one in first(found, MOST)] if isinstance(found, AsyncIterator) else found
+        except TributaryError as failure:
+            error = told(failure)
+    return Outcome(result=shown(result), error=error, sent=wire.sent(), waits=hands.waits)
+
+
+async def first(items: AsyncIterator[Any], most: int) -> AsyncIterator[Any]:
+    for _ in range(most):
+        try:
+            yield await anext(items)
+        except StopAsyncIteration:
+            return
+
+
+def told(error: TributaryError) -> object:
+    return type(error), error.code, error.detail, error.status, error.errors, error.operation, error.retry_after
+
+
+def shown(value: object) -> object:
+    if isinstance(value, list):
+        return [shown(one) for one in value]
+    if isinstance(value, Hits):
+        return list(value), value.receipt.document()
+    if isinstance(value, client.Attempt):
+        return value.result, value.error and told(value.error)
+    return repr(value).replace("Async", "") if type(value).__module__.startswith("tributary.client") else value
+
+
+@pytest.mark.parametrize(("face", "method"), METHODS, ids=str)
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_a_call_sends_and_comes_to_the_same_with_and_without_waiting(face: str, method: str, data: st.DataObject) -> None:
+    parameters = list(inspect.signature(getattr(getattr(client, face), method)).parameters.values())[1:]
+    arguments = {
+        one.name: SAMPLES.get(f"{method}.{one.name}", SAMPLES[one.name])
+        for one in parameters
+        if one.default is inspect.Parameter.empty or data.draw(st.booleans(), label=one.name)
+    }
+    script = data.draw(st.lists(st.sampled_from(ENDINGS), max_size=6), label="script")
+    way = data.draw(st.sampled_from(["items", "pages"]), label="way")
+    one = blocking(face, method, arguments, script, way)
+    other = asyncio.run(awaited(face, method, arguments, script, way))
+    assert other == one
+
+
+def test_every_class_with_an_asynchronous_twin_is_tried() -> None:
+    twins = {name.removeprefix("Async") for name in asynchronous.__all__}
+    assert twins == {*FACES, "Listing"}
+    assert set(asynchronous.__all__) <= set(client.__all__)
+    with Memory(URL, TOKEN, environment={}) as memory:
+        held = {type(one).__name__ for name, one in vars(memory).items() if not name.startswith("_")}
+    assert held <= twins, "a face of Memory has no asynchronous twin, or is not tried"
+
+
+@pytest.mark.parametrize(("face", "method"), METHODS, ids=str)
+def test_an_asynchronous_method_takes_what_the_blocking_one_takes(face: str, method: str) -> None:
+    one, other = (inspect.signature(getattr(getattr(client, name), method)) for name in (face, f"Async{face}"))
+    assert str(other).replace("Async", "") == str(one)
+    assert METHODS.count((face, method)) == 1
+
+
+# what only asynchronous callers meet
+
+
+class Hanging:
+    """A server on loopback that leaves the first requests without an answer, and answers all others."""
+
+    def __init__(self, hanging: int) -> None:
+        self.hanging = hanging
+        self.asked = asyncio.Event()
+        self._connections: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> str:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        await asyncio.gather(*self._connections)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if (connection := asyncio.current_task()) is not None:
+            self._connections.append(connection)
+        body = b'{"status": "ok", "version": "0.1.0"}'
+        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nContent-Type: application/json\r\n\r\n".encode()
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                self.hanging -= 1
+                if self.hanging >= 0:
+                    writer.write(head + body[:5])
+                    await writer.drain()
+                    self.asked.set()
+                    await reader.read()  # until the client hangs up
+                    break
+                writer.write(head + body)
+                await writer.drain()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+def test_cancelled_calls_leave_the_pool_of_connections_sound() -> None:
+    calls = 120  # more than a pool holds
+
+    async def scenario() -> tuple[int, str]:
+        server = Hanging(calls)
+        async with server as url, AsyncMemory(url, TOKEN, environment={}, timeout_s=30) as memory:
+            cancelled = 0
+            for _ in range(calls):
+                server.asked.clear()
+                call = asyncio.create_task(memory.health())
+                await server.asked.wait()
+                call.cancel()
+                try:
+                    await call
+                except asyncio.CancelledError:
+                    cancelled += 1
+            return cancelled, (await memory.health()).status
+
+    assert asyncio.run(scenario()) == (calls, "ok")
+
+
+def test_a_call_that_is_waiting_to_try_again_can_be_cancelled() -> None:
+    async def scenario() -> int:
+        waiting = asyncio.Event()
+
+        async def sleep(seconds: float) -> None:
+            waiting.set()
+            await asyncio.sleep(3600)
+
+        wire = Wire(["unavailable"])
+        async with AsyncMemory(URL, TOKEN, transport=httpx.MockTransport(wire), environment={}, sleep=sleep) as memory:
+            call = asyncio.create_task(memory.recall("q"))
+            await waiting.wait()
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await memory.recall("q")
+        return len(wire.tribe.requests)
+
+    assert asyncio.run(scenario()) == 2
+
+
+def test_tasks_share_a_memory() -> None:
+    async def scenario() -> list[int]:
+        wire = Wire(["unavailable"] * 3)
+
+        async def sleep(seconds: float) -> None:
+            await asyncio.sleep(0)
+
+        async with AsyncMemory(URL, TOKEN, transport=httpx.MockTransport(wire), environment={}, sleep=sleep) as memory:
+            return [len(hits) for hits in await asyncio.gather(*(memory.recall("q") for _ in range(8)))]
+
+    assert asyncio.run(scenario()) == [1] * 8
+
+
+def test_what_is_listed_comes_as_needed_and_may_be_left_at_any_point() -> None:
+    async def scenario() -> int:
+        wire = Wire([])
+        async with AsyncMemory(URL, TOKEN, transport=httpx.MockTransport(wire), environment={}) as memory:
+            async for _ in memory.lessons(page_size=1):
+                break
+            async for _ in memory.curation.disputes():
+                break
+        return len(wire.tribe.requests)
+
+    assert asyncio.run(scenario()) == 2
