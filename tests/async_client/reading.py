@@ -123,7 +123,7 @@ class Client:
                 if module.by_hand is not None:
                     continue
                 if isinstance(node, Function):
-                    self._kinds[id(node)] = self._judged(module, None, node)
+                    self._kinds[id(node)] = self._judged(self.scope(module, None, node), node)
                 elif isinstance(node, ast.ClassDef):
                     self._look_at(module, self.classes[node.name])
         return before != (self._kinds, [(one.waits, one.attributes) for one in self.classes.values()])
@@ -136,7 +136,7 @@ class Client:
                 if ast.unparse(target).startswith("self.") and isinstance(target, ast.Attribute):
                     found = scope.type_of(value)
                     one.attributes |= {target.attr: found} if found else {}
-            self._kinds[id(method)] = self._judged(module, name, method)
+            self._kinds[id(method)] = self._judged(scope, method)
         if name in PROTOCOLS:
             self._kinds[id(one.methods["__call__"])] = Kind.AWAIT
         own = any(self.kind_of_function(method) is not Kind.PLAIN for method in one.methods.values())
@@ -147,9 +147,11 @@ class Client:
                 if dunder in one.methods:
                     self._kinds[id(one.methods[dunder])] = Kind.AWAIT
 
-    def _judged(self, module: Module, owner: str | None, function: Function) -> Kind:
-        scope = self.scope(module, owner, function)
+    def _judged(self, scope: Scope, function: Function) -> Kind:
         inside = list(own(function))
+        for inner in inside:
+            if isinstance(inner, Function):
+                self._kinds[id(inner)] = self._judged(scope.inside(inner), inner)
         waits = any(scope.waits(node) for node in inside)
         if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside):
             return Kind.ITERATE if waits else Kind.PLAIN
@@ -163,11 +165,13 @@ class Client:
 class Scope:
     """What names mean inside one function."""
 
-    def __init__(self, client: Client, module: Module, owner: str | None, function: Function) -> None:
+    def __init__(self, client: Client, module: Module, owner: str | None, function: Function, outer: Scope | None = None) -> None:
         self._client = client
         self._module = module
         self._owner = owner
-        self._names: dict[str, str] = {}
+        self._names: dict[str, str] = dict(outer._names) if outer else {}
+        self._inner: dict[str, Function] = dict(outer._inner) if outer else {}
+        self._inner |= {node.name: node for node in own(function) if isinstance(node, Function)}
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         for argument in arguments:
             if argument.annotation is not None and (found := self._named(argument.annotation)):
@@ -176,6 +180,10 @@ class Scope:
             for target, value in _bound(node):
                 if isinstance(target, ast.Name) and (found := self.type_of(value)):
                     self._names[target.id] = found
+
+    def inside(self, function: Function) -> Scope:
+        """Returns what names mean in a function inside this one."""
+        return Scope(self._client, self._module, self._owner, function, self)
 
     def type_of(self, node: ast.expr) -> str | None:
         """Returns the class that an expression is of, where it is one that matters."""
@@ -252,6 +260,8 @@ class Scope:
             path = module if name is None else f"{module}.{name}"
             return self._client.functions.get(f"{path.removeprefix(PACKAGE + '.')}.{node.attr}")
         if isinstance(node, ast.Name):
+            if node.id in self._inner:
+                return self._inner[node.id]
             module, name = self._module.imports.get(node.id, (f"{PACKAGE}.{self._module.name}", node.id))
             return self._client.functions.get(f"{module.removeprefix(PACKAGE + '.')}.{name}")
         return None

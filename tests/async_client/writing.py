@@ -178,8 +178,16 @@ class _Edited:
         scope = self._client.scope(self._module, owner, node)
         for statement in node.body:
             self._names(statement, iterates=False)
+        self._body(scope, node)
+
+    def _body(self, scope: Scope, node: Function) -> None:
+        kind = self._client.kind_of_function(node)
         for inner in own(node):
-            if isinstance(inner, Function | ast.Lambda):
+            if isinstance(inner, Function):
+                if self._client.kind_of_function(inner) is not Kind.PLAIN:
+                    self._put(self._start(inner), self._start(inner), "async ")
+                self._body(scope.inside(inner), inner)
+            elif isinstance(inner, ast.Lambda):
                 self._refuse_waits_in(scope, inner)
             else:
                 self._inside(scope, inner, waits=kind is not Kind.PLAIN)
@@ -232,10 +240,10 @@ class _Edited:
             elif isinstance(node, ast.Attribute) and (other := NAMES.get(ast.unparse(node))):
                 self._put(self._start(node), self._end(node), other)
 
-    def _refuse_waits_in(self, scope: Scope, node: Function | ast.Lambda) -> None:
+    def _refuse_waits_in(self, scope: Scope, node: ast.Lambda) -> None:
         for inner in ast.walk(node):
             if scope.waits(inner):
-                rule = "waits inside a function in a function; give it a method or a module of its own"
+                rule = "a lambda cannot wait; make it a function with a name"
                 raise Untranslatable(f"{self._module.name}.py:{node.lineno}: {rule}")
 
     def _put(self, start: int, end: int, text: str) -> None:

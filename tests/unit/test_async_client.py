@@ -65,6 +65,14 @@ def test_what_waits_is_found_through_attributes_locals_and_what_methods_return(t
     assert "Plain" not in text
 
 
+def test_a_function_in_a_function_waits_for_itself(tmp_path: Path) -> None:
+    source = RUN + "class Face:\n    def __init__(self, run: Run) -> None:\n        self._run = run\n\n"
+    source += "    def ask(self) -> str:\n        def inner(word: str) -> str:\n            return self._run(word)\n\n"
+    text = translated(tmp_path, source + "        print(inner)\n        return inner('x')\n")
+    for line in ("async def inner(word: str) -> str:", "return await self._run(word)", "print(inner)", 'return await inner("x")'):
+        assert line in text, text
+
+
 def test_what_cannot_be_translated_is_written_by_hand_at_the_same_name_and_used_from_there(tmp_path: Path) -> None:
     lease = HEAD + "class Lease:\n    def __enter__(self) -> Lease:\n        return self\n\n"
     lease += "    def __exit__(self, *_: object) -> None: ...\n\n\ndef apart(work: object) -> str:\n    return str(work)\n"
@@ -90,8 +98,7 @@ def test_what_cannot_be_translated_is_written_by_hand_at_the_same_name_and_used_
 @pytest.mark.parametrize(
     ("body", "rule"),
     [
-        ("        return sorted(['b'], key=lambda one: self._run(one))\n", "function in a function"),
-        ("        def inner() -> str:\n            return self._run('x')\n        return inner()\n", "function in a function"),
+        ("        return sorted(['b'], key=lambda one: self._run(one))\n", "lambda"),
         ("        found = yield from self.parts()\n        return found\n", "yield from"),
         ("        return self._run(undefined)\n", "'undefined'"),
     ],
