@@ -71,7 +71,7 @@ class Taught:
 
 
 class Stage:
-    """One run against one server. Opened clients are closed with it. With `signing` the curator signs for AWS, without a token."""
+    """One run against one server, whose clients are closed with it. With `signing` the curator signs for AWS, without a token."""
 
     def __init__(
         self, url: str, curator_token: str | None, *, wait_s: float, origin: str | None = None, signing: Signing | None = None
