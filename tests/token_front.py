@@ -19,6 +19,8 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from tests.sigv4 import signature
+
 REGION = "eu-central-1"
 KEY_ID, SECRET, SESSION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "session/token+of=Lambda"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": SESSION, "AWS_REGION": REGION}
@@ -43,7 +45,7 @@ def fault_of(token: str, *, user: str, host: str, port: int, now: datetime) -> s
     """Returns what keeps `token` from being a login of `user` at `host` and `port`; None when it is one."""
     place, _, query = token.partition("/?")
     given = dict(parse_qsl(query, strict_parsing=True, keep_blank_values=True))
-    signature = given.pop("X-Amz-Signature", "")
+    shown = given.pop("X-Amz-Signature", "")
     at = datetime.strptime(given["X-Amz-Date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     scope = f"{at:%Y%m%d}/{REGION}/rds-db/aws4_request"
     wanted = {
@@ -62,7 +64,7 @@ def fault_of(token: str, *, user: str, host: str, port: int, now: datetime) -> s
         return f"it says {sorted(given.items() ^ wanted.items())}"
     if not timedelta(minutes=-1) < now - at < timedelta(minutes=15):
         return f"it is of {at}"
-    if not hmac.compare_digest(signature, _signature(given, place, scope)):
+    if not hmac.compare_digest(shown, _signature(given, place, scope)):
         return "its signature is another's"
     return None
 
@@ -71,11 +73,7 @@ def _signature(given: dict[str, str], place: str, scope: str) -> str:
     """Returns Signature Version 4 of a presigned GET of `/` without a body (IAM User Guide)."""
     query = "&".join(f"{quote(name, safe='-_.~')}={quote(value, safe='-_.~')}" for name, value in sorted(given.items()))
     canonical = f"GET\n/\n{query}\nhost:{place}\n\nhost\n{hashlib.sha256(b'').hexdigest()}"
-    text = f"AWS4-HMAC-SHA256\n{given['X-Amz-Date']}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-    key = f"AWS4{SECRET}".encode()
-    for part in scope.split("/"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    return hmac.digest(key, text.encode(), "sha256").hex()
+    return signature(canonical, date=given["X-Amz-Date"], scope=scope, secret=SECRET)
 
 
 @dataclass

@@ -222,7 +222,7 @@ class Hands:
         self.now += seconds
 
 
-def opened(tribe: Tribe, hands: Hands, *, timeout_s: float = 60.0) -> Memory:
+def opened(tribe: Callable[[httpx.Request], httpx.Response], hands: Hands, *, timeout_s: float = 60.0) -> Memory:
     """Returns an SDK memory that talks to `tribe` and waits on `hands`."""
     return Memory(
         URL,

@@ -29,7 +29,6 @@ from tests.unit.curation_fakes import (
     review,
 )
 from tributary.client import LessonDraft, Memory, observed, told
-from tributary.contract.routes import ROUTES
 
 
 @pytest.fixture
@@ -317,14 +316,6 @@ def test_each_write_has_a_key_of_its_own_or_the_callers_and_keeps_it_when_its_re
     assert keys() == ["mine"]
     with pytest.raises(sdk.InvalidRequest, match="idempotency_key"):
         WRITES[name](memory, "two words")
-
-
-def test_every_keyed_route_is_reached_by_a_write_of_the_sdk(memory: Memory, tribe: Tribe) -> None:
-    memory.learn("t", situation="s", source=told())
-    for write in WRITES.values():
-        write(memory, None)
-    reached = {tribe._route(request).operation for request in tribe.requests}
-    assert {route.operation for route in ROUTES if route.keyed} <= reached
 
 
 # ids

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 
 import tributary.client as sdk
 from tests.unit.client_fakes import ONE, TOKEN, URL, Hands, Tribe, opened, problem
-from tributary.client import Memory, source_of, told
+from tributary.client import Memory, errors, source_of, told
+from tributary.client.replies import Answer, error_of
 from tributary.contract.problems import PROBLEMS
 
 
@@ -84,6 +86,23 @@ def test_every_error_code_of_the_contract_has_a_class_with_that_code(memory: Mem
         assert error.errors[0].rule == "must not be blank"
         assert error.retry_after == kind.retry_after_s
         assert str(error) == "what was wrong"
+
+
+def test_the_tables_of_codes_of_server_and_sdk_agree() -> None:
+    kinds = {
+        one.default_code: one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, sdk.TributaryError)
+    }
+    found = {
+        code: error_of(Answer(status=kind.status, headers={}, body=problem(code).content)) for code, kind in PROBLEMS.items()
+    }
+    for code, error in found.items():
+        assert type(error) is kinds.get(code, sdk.NotSupported), code
+        assert isinstance(error, sdk.Unavailable) == (PROBLEMS[code].retry_after_s is not None), code
+    own = {"error", "not_configured", "unreachable", "bad_reply", "in_doubt", "busy"}
+    assert kinds.keys() - PROBLEMS.keys() == own, "what only the SDK tells"
+    tree = dict(re.findall(r"── (\w+) {1,30}(\w+)", str(errors.__doc__)))
+    assert tree == {kind.__name__: code for code, kind in kinds.items() if code != "error"}
+    assert {kind.__name__ for code, kind in kinds.items() if code != "error"} <= set(sdk.__all__)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.server
 import os
+import re
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,7 +35,7 @@ def served(home: dict[str, str], tmp_path: Path) -> dict[str, str]:
     return home
 
 
-def found(url: str | None, token: str | None, environment: dict[str, str]) -> tuple[str, str]:
+def found(url: str | None, token: str | None, environment: dict[str, str]) -> tuple[str, str | None]:
     place = find_place(url, token, environment)
     return place.url, place.token
 
@@ -170,9 +172,15 @@ def test_proxy_settings_that_do_not_work_are_named(home: dict[str, str], monkeyp
 
 
 def test_the_sdk_needs_nothing_of_the_server() -> None:
-    program = (
-        "import sys\nimport tributary.client\nprint(*sorted(name for name in sys.modules if name.startswith('tributary.')))\n"
-    )
+    program = "import sys\nimport tributary.client\nprint(*sorted(sys.modules))\n"
     environment = {**os.environ, "PYTHONPATH": str(Path(tributary.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert {name.split(".")[1] for name in done.stdout.split()} == {"client", "contract"}
+    loaded = done.stdout.split()
+    assert {name.split(".")[1] for name in loaded if name.startswith("tributary.")} == {"client", "contract"}
+    others = {"asyncio", "anyio", "boto3", "botocore", "numpy", "opentelemetry", "psycopg", "pydantic_settings", "typer"}
+    assert not others & set(loaded), "something is loaded before it is needed"
+
+
+def test_the_base_install_brings_httpx_and_pydantic_and_no_more() -> None:
+    project = tomllib.loads((Path(tributary.__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert [re.split(r"[^\w-]", one)[0] for one in project["dependencies"]] == ["httpx", "pydantic"]

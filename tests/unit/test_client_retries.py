@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import httpx
 import pytest
 
 import tributary.client as sdk
 from tests.unit.client_fakes import ONE, TOKEN, URL, Hands, Tribe, opened, problem
+from tests.unit.client_methods import FACES, METHODS, Wire, required
 from tributary.client import Memory, told
 from tributary.client.conversation import FIRST_WAIT_S, LONGEST_WAIT_S, TRIES
+from tributary.contract.route import Route
+from tributary.contract.routes import ROUTES
 
 
 @pytest.fixture
@@ -61,6 +66,38 @@ def test_a_reinforce_whose_reply_was_lost_is_sent_again_under_the_same_key(memor
     tribe.losing = 1
     assert memory.reinforce(ONE).replayed
     assert len(tribe.kept) == 1
+
+
+@pytest.mark.parametrize(("face", "method"), METHODS, ids=str)
+def test_every_write_has_one_key_for_all_its_tries_and_another_for_the_next_call(face: str, method: str) -> None:
+    keys = []
+    for _ in range(2):
+        wire = Wire(["lost", "refused", "lost"])
+        with opened(wire, Hands()) as memory, suppress(sdk.Unavailable):  # health and distill ask once
+            found = getattr(FACES[face](memory), method)(**required(face, method))
+            if isinstance(found, Iterator):
+                next(found)
+        keyed = [one for one in wire.tribe.requests if _route(one).keyed]
+        found_keys = {(one.url.path, one.headers["idempotency-key"]) for one in keyed}
+        assert len(found_keys) == len({path for path, _ in found_keys})
+        assert not keyed or len(keyed) >= 4
+        keys += [key for _, key in found_keys]
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_operation_that_takes_a_key_is_a_method() -> None:
+    reached = set()
+    for face, method in METHODS:
+        wire = Wire([])
+        with opened(wire, Hands()) as memory, suppress(sdk.TributaryError):
+            getattr(FACES[face](memory), method)(**required(face, method))
+        reached |= {_route(one).operation for one in wire.tribe.requests}
+    assert {route.operation for route in ROUTES if route.keyed} <= reached
+
+
+def _route(request: httpx.Request) -> Route:
+    path = re.sub(r"/[a-z]{3}_[0-9a-f]{32}", "/{id}", request.url.path)
+    return next(route for route in ROUTES if (route.method, route.path) == (request.method, path))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic.fields import FieldInfo
 
 import tributary
+from tests.unit.client_methods import METHODS
 from tests.unit.test_core_errors import every_error
 from tributary import client
 from tributary.client import errors as sdk
@@ -32,10 +33,10 @@ SOURCES = Path(tributary.__file__).parent
 PAGES = (
     *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "database-roles.md", "iam.md", "dashboard.md"),
     *("operator.md", "metrics.md", "layer.md"),
-    *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md"),
+    *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md", "sdk.md"),
     "actions.md",
 )
-CLIENTS = ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION")
+CLIENTS = ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_AUTH", "TRIBUTARY_OPERATOR_FUNCTION")
 WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "trace_id", "span_id", "traceback"}
 
 Row = dict[str, str]
@@ -347,6 +348,14 @@ def _default(option: Any) -> str:
     if option.default is None or option.default is False or option.default == ():
         return ""
     return str(getattr(option.default, "value", option.default))
+
+
+# sdk.md
+
+
+def test_every_method_of_the_sdk_is_documented_and_no_other() -> None:
+    documented = {(face, method) for method, row in by_name("sdk.md", "Method").items() for face in names(row["Of"])}
+    assert documented == set(METHODS)
 
 
 # all of them

@@ -8,7 +8,10 @@ hits = memory.recall("deploy payments", at_least=learned.tick)
 print(hits.as_prompt())
 """
 
+from typing import TYPE_CHECKING
+
 from tributary.client.actions import Actions
+from tributary.client.aws import Aws
 from tributary.client.calls import Attempt, LessonDetail, Page
 from tributary.client.curation import Curation, Listing
 from tributary.client.curation_calls import ListingPage
@@ -79,13 +82,22 @@ from tributary.contract.status import ObservationReply as Observation
 from tributary.contract.status import StatsReply as Stats
 from tributary.contract.status import StatusReply as MemoryStatus
 
+if TYPE_CHECKING:
+    from tributary.client.asynchronous import AsyncActions, AsyncCuration, AsyncListing, AsyncMemory, AsyncView
+
 __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_URL",
     "Action",
     "Actions",
+    "AsyncActions",
+    "AsyncCuration",
+    "AsyncListing",
+    "AsyncMemory",
+    "AsyncView",
     "Attempt",
     "AuditEntry",
+    "Aws",
     "BadReply",
     "BadSetting",
     "Begun",
@@ -164,3 +176,12 @@ __all__ = [
     "told",
     "visible",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Loads asyncio, and what is made for it, only for those who name it."""
+    if name.startswith("Async"):
+        from tributary.client import asynchronous
+
+        return getattr(asynchronous, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

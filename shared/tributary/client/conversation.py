@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
+from urllib.parse import quote, urlencode
 
 from tributary import __version__
 from tributary.client.calls import Call, Method
@@ -29,7 +30,6 @@ class Send:
 
     method: Method
     url: str
-    query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes | None
     timeout_s: float
@@ -58,8 +58,7 @@ def converse(
         tried += 1
         answer = yield Send(
             method=call.method,
-            url=place.url + call.path,
-            query=call.query,
+            url=_url(call, place),
             headers=_headers(call, place),
             body=call.body,
             timeout_s=max(end - clock(), 0.001),
@@ -73,9 +72,16 @@ def converse(
         yield Wait(seconds=wait_s)
 
 
+def _url(call: Call[Result], place: Place) -> str:
+    # Written in the one form that a signature over it has too: nothing is left to what is in between.
+    query = urlencode(call.query, quote_via=quote, safe="-_.~")
+    return place.url + call.path + (f"?{query}" if query else "")
+
+
 def _headers(call: Call[Result], place: Place) -> dict[str, str]:
     headers = {"accept": "application/json, application/problem+json", "user-agent": f"tributary-python/{__version__}"}
-    headers["authorization"] = f"Bearer {place.token}"
+    if place.token is not None:
+        headers["authorization"] = f"Bearer {place.token}"
     if call.body is not None:
         headers["content-type"] = "application/json"
     if call.idempotency_key is not None:
@@ -85,7 +91,7 @@ def _headers(call: Call[Result], place: Place) -> dict[str, str]:
 
 def _went_wrong(answer: Answer | NoAnswer | None, place: Place) -> tuple[TributaryError, bool]:
     if isinstance(answer, Answer):
-        error = error_of(answer)
+        error = error_of(answer, signed=place.signing is not None)
         return error, may_pass(error)
     reason, lasting = (answer.reason, answer.lasting) if answer else ("nothing was sent", True)
     return Unreachable(f"no answer from {place.url}: {reason}; {place.hint}"), not lasting

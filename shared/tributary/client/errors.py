@@ -1,7 +1,7 @@
 """What can go wrong for a user of the SDK.
 
     TributaryError
-    ├── NotConfigured              not_configured         no server or no token could be found; nothing was sent
+    ├── NotConfigured              not_configured         no server, token or AWS credentials could be found; nothing was sent
     ├── InvalidRequest             invalid_request        a field breaks a rule; `errors` names field and rule
     ├── Unauthenticated            unauthenticated        no token, or one that the server does not know
     ├── Forbidden                  forbidden              the agent's role does not allow it
@@ -25,7 +25,7 @@
     │   └── CodeTooOld             code_too_old           the server is older than its database
     ├── NotSetUp                   not_set_up             the server has no model for this
     ├── ServerFailed               internal               the server's own fault, to be looked up by `operation`
-    │   ├── BadSetting             bad_setting            the server is misconfigured
+    │   ├── BadSetting             bad_setting            the server is misconfigured, or the AWS region to sign for is none
     │   └── Corrupt                corrupt                the server's stored data is not what it should be
     └── BadReply                   bad_reply              what answered does not speak this API
 

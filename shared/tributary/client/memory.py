@@ -14,12 +14,14 @@ import httpx
 
 from tributary.client import calls, distilling, history
 from tributary.client.actions import Actions
-from tributary.client.blocking import BlockingDriver
+from tributary.client.aws import Aws
 from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
 from tributary.client.conversation import converse
 from tributary.client.curation import Curation
+from tributary.client.driver import Driver, Sleep
 from tributary.client.errors import BadReply, InvalidRequest
-from tributary.client.history import Change, Changes, Feed, Timeline
+from tributary.client.feed import Feed
+from tributary.client.history import Change, Changes, Timeline
 from tributary.client.hits import Hit, Hits, receipt_of
 from tributary.client.ids import LessonRef
 from tributary.client.keys import key_or_new
@@ -42,7 +44,8 @@ class Memory:
     """One tribe's shared memory, reached over HTTP as one agent.
 
     Without arguments it goes to TRIBUTARY_URL with TRIBUTARY_TOKEN, read now, else to the local server that `tributary serve`
-    runs. Threads may share one. Every call raises only the errors of `tributary.client.errors`.
+    runs. With `aws`, or TRIBUTARY_AUTH=iam, requests are signed with AWS credentials instead of showing a token.
+    Threads may share one. Every call raises only the errors of `tributary.client.errors`.
 
     `timeout_s` bounds a whole call, all its tries together. `transport`, `clock`, `sleep` and `jitter` are there for tests.
     """
@@ -52,21 +55,22 @@ class Memory:
         url: str | None = None,
         token: str | None = None,
         *,
+        aws: Aws | None = None,
         timeout_s: float = 60.0,
         transport: httpx.BaseTransport | None = None,
         environment: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Sleep = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         if not 0 < timeout_s < float("inf"):
             raise broken("timeout_s", "must be a number of seconds above zero")
-        self._place = find_place(url, token, os.environ if environment is None else environment)
+        self._place = find_place(url, token, os.environ if environment is None else environment, aws)
         self._timeout_s = timeout_s
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
-        self._driver = BlockingDriver(self._place, transport=transport, clock=clock, sleep=sleep)
+        self._driver = Driver(self._place, transport=transport, clock=clock, sleep=sleep)
         self.curation = Curation(self._run)
         """What curators look through and decide."""
         self.actions = Actions(self._run)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tributary.client.actions import Actions
+from tributary.client.driver import Sleep
 from tributary.client.errors import Busy, InDoubt, InvalidRequest, NotDone, TributaryError, Unavailable
 from tributary.client.keys import key_or_new
-from tributary.client.renewing import Renewal
+from tributary.client.renewing import Renewal, called
 from tributary.client.replies import may_pass
 from tributary.contract.actions import ActionReply
 from tributary.contract.limits import ACTION_FAILURE_CHARACTERS
@@ -27,7 +28,7 @@ class Once:
         actions: Actions,
         *,
         clock: Callable[[], float],
-        sleep: Callable[[float], None],
+        sleep: Sleep,
         jitter: Callable[[], float],
     ) -> None:
         self._actions = actions
@@ -65,7 +66,7 @@ class Once:
 
         with Renewal(renew, every_s=lease_s / RENEWALS):
             try:
-                result = function()
+                result = called(function)
             except NotDone as error:
                 self._failed(action, lease, error, unsure=False)
                 raise

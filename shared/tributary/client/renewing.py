@@ -5,11 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tributary.client.errors import Unavailable
 
 _JOIN_S = 1.0
+
+
+def called(function: Callable[[], Any]) -> Any:
+    """Returns what the function returns."""
+    return function()
 
 
 class Renewal:

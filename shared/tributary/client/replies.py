@@ -60,6 +60,11 @@ _BY_STATUS: dict[int, type[errors.TributaryError]] = {
 _LASTING = (errors.NotMigrated, errors.CodeTooOld)
 """503s that an operator has to end; to wait for them would only hide what is wrong."""
 
+_REFUSED_BY_AWS = (
+    "AWS refuses the request before the memory sees it: whoever signs needs execute-api:Invoke on the API, and the access key,"
+    " the session token, the region and this computer's clock must be right"
+)
+
 _SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
 
@@ -92,8 +97,8 @@ def read(model: type[Model], body: bytes) -> Model:
         ) from None
 
 
-def error_of(answer: Answer) -> errors.TributaryError:
-    """Returns what the reply says went wrong."""
+def error_of(answer: Answer, *, signed: bool = False) -> errors.TributaryError:
+    """Returns what the reply says went wrong. A `signed` request may have been refused by AWS itself."""
     retry_after = _retry_after(answer.headers)
     problem = _problem(answer)
     if problem is None:
@@ -104,7 +109,8 @@ def error_of(answer: Answer) -> errors.TributaryError:
                 f"status {answer.status} came with {shown[:100]}, not with the API's problem document; is the address right?",
                 status=answer.status,
             )
-        return status_kind(status=answer.status, retry_after=retry_after)
+        detail = _REFUSED_BY_AWS if signed and status_kind in (errors.Unauthenticated, errors.Forbidden) else None
+        return status_kind(detail, status=answer.status, retry_after=retry_after)
     kind = _BY_CODE.get(problem.code) or _of_family(answer.status)
     return kind(
         problem.detail or problem.title,

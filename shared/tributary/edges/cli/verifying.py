@@ -48,7 +48,7 @@ def verify_live(
     """Try every operation of a running system once, in a tribe of its own, and hold each outcome against what it must be.
 
     What it taught it retires, and the agents that it made it revokes, in the end, on Ctrl-C or on SIGTERM. Ends with 10 when
-    something did not hold.
+    something did not hold. With TRIBUTARY_AUTH=iam the AWS caller is the curator, and what takes other agents is not tried.
 
     \b
     Example: tributary --via lambda verify-live https://memory.example.org
@@ -70,7 +70,7 @@ def verify_live(
         output.json(
             {
                 "url": stage.url,
-                "tribe": tribe if token is None else None,
+                "tribe": tribe if stage.own_curator is not None else None,
                 "version": report.version,
                 "held": report.held,
                 "interrupted": report.interrupted,
@@ -100,6 +100,11 @@ def _staged(
     from tributary.edges.cli.live import Stage
 
     find_place(url, "checked-before-anything-is-made", {})  # raises for an address that is none
+    if token is None and doors.environment.get("TRIBUTARY_AUTH", "token") not in ("", "token"):
+        signing = find_place(url, None, doors.environment).signing
+        with Stage(url, None, wait_s=wait_s, origin=origin, signing=signing) as stage:
+            yield stage, lambda name: _revoke_over_http(stage, name)
+        return
     if token is not None:
         secret = token if token != _FROM_STDIN else sys.stdin.readline().strip()
         with Stage(url, secret, wait_s=wait_s, origin=origin) as stage:

@@ -85,7 +85,7 @@ def _revoke_token(stage: Stage) -> None:
 
 def _revoke_agent(stage: Stage) -> None:
     spare, _ = _made(stage, "spare", "curator")
-    spare.memory.close()
+    spare.close()
     found = stage.ask("POST", f"/v1/agents/{spare.id}/revoke", by=stage.curator, body={}).document
     holds("revoked_at to be set", found["revoked_at"] is not None, "null")
     stage.problem(stage.ask("GET", "/v1/stats", token=spare.token, status=401), "unauthenticated")

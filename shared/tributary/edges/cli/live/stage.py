@@ -12,7 +12,8 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from tributary.client import Memory, NotFound, observed
+from tributary.client import Aws, Memory, NotFound, observed
+from tributary.client.aws import Signing, SigV4
 from tributary.client.place import is_loopback
 from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson
@@ -23,6 +24,7 @@ Found = TypeVar("Found")
 
 _TIMEOUT_S = 60.0
 _BETWEEN_LOOKS_S = 0.5
+_ONE_CALLER = "AWS knows one caller of this run, the curator; other agents are AWS principals of their own"
 _CONSONANTS = "bdfgklmnprstvz"
 _VOWELS = "aeiou"
 
@@ -38,12 +40,23 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """An agent of this run."""
+    """An agent of this run. Without a token it signs for AWS; without a memory it can do nothing itself."""
 
     id: str
     name: str
-    memory: Memory
-    token: str = field(repr=False)
+    token: str | None = field(repr=False)
+    opened: Memory | None
+
+    @property
+    def memory(self) -> Memory:
+        """The memory as this agent holds it; raises NotTried where nobody can act as this agent."""
+        if self.opened is None:
+            raise NotTried(_ONE_CALLER)
+        return self.opened
+
+    def close(self) -> None:
+        if self.opened is not None:
+            self.opened.close()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +71,11 @@ class Taught:
 
 
 class Stage:
-    """One run against one server. Opened clients are closed with it."""
+    """One run against one server, whose clients are closed with it. With `signing` the curator signs for AWS, without a token."""
 
-    def __init__(self, url: str, curator_token: str, *, wait_s: float, origin: str | None = None) -> None:
+    def __init__(
+        self, url: str, curator_token: str | None, *, wait_s: float, origin: str | None = None, signing: Signing | None = None
+    ) -> None:
         self.url = url.rstrip("/")
         self.wait_s = wait_s
         self.origin = origin
@@ -69,7 +84,10 @@ class Stage:
         # As the SDK does it: a proxy of the environment cannot reach this computer's own server.
         own = is_loopback(self.url)
         self.http = httpx.Client(base_url=self.url, timeout=_TIMEOUT_S, follow_redirects=False, trust_env=not own)
-        self.curator = self.member("", "curator", curator_token)
+        self._signature = None if signing is None else SigV4(signing)
+        aws = None if signing is None else Aws(region=signing.region, profile=signing.profile)
+        memory = Memory(self.url, curator_token, aws=aws, timeout_s=_TIMEOUT_S, environment={})
+        self.curator = Member(id="", name="curator", token=curator_token, opened=memory)
         self.members: dict[str, Member] = {}
         self.names: list[str] = []
         """Names of the agents that were made, or may have been."""
@@ -103,8 +121,9 @@ class Stage:
         return lesson.source.ref == self.source or lesson.author in self.names
 
     def member(self, identity: str, name: str, token: str) -> Member:
-        memory = Memory(self.url, token, timeout_s=_TIMEOUT_S, environment={})
-        return Member(id=identity, name=name, memory=memory, token=token)
+        """Returns an agent of this run; where AWS asks who is calling, its token opens nothing."""
+        shown = None if self._signature else Memory(self.url, token, timeout_s=_TIMEOUT_S, environment={})
+        return Member(id=identity, name=name, token=token, opened=shown)
 
     def ask(
         self,
@@ -118,16 +137,22 @@ class Stage:
         headers: Mapping[str, str] | None = None,
         status: int = 200,
     ) -> Answer:
-        """Sends one request as it is and returns the reply; raises Unexpected when its status is another one."""
+        """Sends one request as it is and returns the reply; raises Unexpected when its status is another one.
+
+        Raises NotTried for what would show a token where AWS asks who is calling.
+        """
         sent = dict(headers or {})
         shown = by.token if by is not None else token
+        if self._signature is not None and shown is not None:
+            raise NotTried(_ONE_CALLER)
         if shown is not None:
             sent["authorization"] = f"Bearer {shown}"
         content = raw if raw is not None else None if body is None else json.dumps(body).encode()
         if content is not None:
             sent["content-type"] = "application/json"
         try:
-            reply = self.http.request(method, path, content=content, headers=sent)
+            signature = self._signature if by is not None else None
+            reply = self.http.request(method, path, content=content, headers=sent, auth=signature)
         except httpx.HTTPError as error:
             raise Unexpected(f"HTTP {status} of {method} {path}", f"no answer ({type(error).__name__})") from error
         try:
@@ -221,7 +246,7 @@ class Stage:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for one in (self.curator, *self.members.values()):
-            one.memory.close()
+            one.close()
         self.http.close()
 
 
