@@ -46,6 +46,9 @@ from tributary.client.receipts import Receipt
 from tributary.client.values import Challenge, Lesson, LessonDraft, derived, imported, observed, source_of, told
 from tributary.client.view import View
 from tributary.client.visible import visible
+from tributary.contract.agents import AgentReply as Agent
+from tributary.contract.agents import NewTokenReply as NewToken
+from tributary.contract.agents import TokenReply as Token
 from tributary.contract.costs import CostsReply as Costs
 from tributary.contract.curation import AuditEntryReply as AuditEntry
 from tributary.contract.curation import DecisionReply as Decision
@@ -75,6 +78,7 @@ from tributary.contract.status import StatusReply as MemoryStatus
 __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_URL",
+    "Agent",
     "Attempt",
     "AuditEntry",
     "BadReply",
@@ -108,6 +112,7 @@ __all__ = [
     "Memory",
     "MemoryStatus",
     "ModelFailed",
+    "NewToken",
     "NotComplete",
     "NotConfigured",
     "NotFound",
@@ -133,6 +138,7 @@ __all__ = [
     "Stats",
     "TimedOut",
     "Timeline",
+    "Token",
     "TooLarge",
     "TributaryError",
     "Turn",

@@ -6,6 +6,7 @@ import re
 from typing import Protocol
 
 from tributary.client.values import broken
+from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import DecisionReply, DisputeReply, HeldReply, ReportedReply, ReviewReply
 from tributary.contract.models import ChallengeReply, LearnReply, LessonReply
 
@@ -25,6 +26,10 @@ DecisionRef = str | DecisionReply | LearnReply | DisputeReply | HeldReply
 """A decision in an argument."""
 ReviewRef = str | ReviewReply | ReportedReply
 """A case of the review queue in an argument."""
+AgentRef = str | AgentReply
+"""An agent in an argument."""
+TokenRef = str | TokenReply | NewTokenReply
+"""A token in an argument: its id, never the secret."""
 
 
 def lesson_id(which: LessonRef) -> str:
@@ -49,6 +54,16 @@ def review_id(which: ReviewRef) -> str:
     """Returns the id of a review case; raises InvalidRequest for what is none and carries none."""
     carried = getattr(which, "id", None), getattr(which, "review", None)
     return _found("rev", "review", which, *carried)
+
+
+def agent_id(which: AgentRef) -> str:
+    """Returns the id of an agent; raises InvalidRequest for what is none and carries none."""
+    return _found("agt", "agent", which, getattr(which, "id", None))
+
+
+def token_id(which: TokenRef) -> str:
+    """Returns the id of a token; raises InvalidRequest for what is none and carries none."""
+    return _found("tok", "token", which, getattr(which, "id", None))
 
 
 def _found(prefix: str, field: str, *given: object) -> str:

@@ -25,6 +25,7 @@ from tributary.edges.cli import (
     screening,
     serving,
     spaces,
+    standing,
     stats,
     tribes,
     verifying,
@@ -146,6 +147,7 @@ app.command("show")(history.show)
 app.command("timeline")(history.timeline)
 app.command("changes")(history.changes)
 app.command("stats")(stats.stats)
+app.command("status")(standing.status)
 app.command("costs")(costs.costs)
 app.add_typer(curation.app, name="curate")
 app.command("screen")(screening.screen)
