@@ -23,7 +23,7 @@ TOKEN_ID = "tok_" + "7" * 32
 SECRET = "trb_new-and-shown-once"
 MADE = {"agent": AGENT, "id": TOKEN_ID, "token": SECRET, "expires_at": AT}
 KEPT = {"id": TOKEN_ID, "agent": AGENT["id"], "created_at": AT, "expires_at": AT, "revoked_at": None, "last_used_at": None}
-CALLS = {"today": {}, "last_7_days": {}}
+CALLS: dict[str, dict[str, int]] = {"today": {}, "last_7_days": {}}
 LEARN = ("--situation", "deploying", "--source", "observed", "--ref", "run:88")
 
 REPLIES: dict[str, dict[str, Any]] = {

@@ -1,7 +1,7 @@
-"""One function per operation about agents and tokens: from arguments to the request to send and the way to read its reply. Pure.
+"""One function per operation about agents and tokens: from arguments to the request to send and how to read its reply. Pure.
 
-None takes an idempotency key, since no secret is kept that could be given again. So what makes a secret is sent once: a reply that was
-lost is an error, and whoever asks again looks first at what was made.
+None takes an idempotency key, since no secret is kept that could be given again. So what makes a secret is sent once: a reply
+that was lost is an error, and whoever asks again looks first at what was made.
 """
 
 from __future__ import annotations

@@ -62,9 +62,7 @@ def add_agent(
     output.result(made.model_dump(mode="json"), _token_lines(made))
 
 
-def tokens(
-    context: typer.Context, agent: WhichAgent, limit: Limit = 20, before: Before = None, as_json: AsJson = False
-) -> None:
+def tokens(context: typer.Context, agent: WhichAgent, limit: Limit = 20, before: Before = None, as_json: AsJson = False) -> None:
     """List an agent's tokens, newest first: their ids and when they were last used, never the secrets.
 
     \b

@@ -1,4 +1,4 @@
-"""`tributary curate decisions`, `report`, `reviews`, `accept-review`, `audit`, `policy` and the like: the record, and its rules."""
+"""`tributary curate decisions`, `report`, `reviews`, `audit`, `policy` and the like: the record, and its rules."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def accept_review(
 ) -> None:
     """Take a case off the review queue that was written down as a row of a golden set.
 
-    
+    \b
     Example: tributary curate accept-review rev_0199c0ffee0070008000000000000001 --golden pair-0412
     """
     doors, output = session(context, as_json=as_json)

@@ -56,6 +56,14 @@ class ViaName(StrEnum):
     LAMBDA = "lambda"
 
 
+class ViaRoad(StrEnum):
+    """Roads by which something can be verified."""
+
+    API = "api"
+    DATA_API = "data-api"
+    MCP = "mcp"
+
+
 class RoleName(StrEnum):
     READER = "reader"
     WRITER = "writer"
