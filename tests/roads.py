@@ -1,4 +1,4 @@
-"""What stands at the end of another road to the database: the Data API on loopback, and a program that speaks MCP. Both run the SQL."""
+"""What stands at the end of another road to the database: the Data API on loopback, which runs the SQL that it is sent."""
 
 from __future__ import annotations
 

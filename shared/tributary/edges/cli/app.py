@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from tributary.edges.cli import (
     agents,
+    completing,
     costs,
     curation,
     distilling,
@@ -29,6 +30,7 @@ from tributary.edges.cli import (
     stats,
     tribes,
     verifying,
+    watching,
 )
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
@@ -146,6 +148,7 @@ app.command("lessons")(knowledge.lessons)
 app.command("show")(history.show)
 app.command("timeline")(history.timeline)
 app.command("changes")(history.changes)
+app.command("watch")(watching.watch)
 app.command("stats")(stats.stats)
 app.command("status")(standing.status)
 app.command("costs")(costs.costs)
@@ -161,4 +164,5 @@ app.command("garden")(gardening.garden)
 app.command("probe")(probing.probe)
 app.command("verify-live")(verifying.verify_live)
 app.command("models")(models.models)
+app.command("completion")(completing.completion)
 app.command("version")(schema.version)

@@ -9,7 +9,7 @@ import typer
 
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.exits import exit_for
-from tributary.edges.cli.options import AsJson
+from tributary.edges.cli.options import AsJson, OnlyTribe
 from tributary.edges.cli.words import shown
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _COLUMNS = (("rule", "left"), ("done", "right"), ("left", "right"), ("what", "le
 
 def garden(
     context: typer.Context,
-    tribe: Annotated[str | None, typer.Option(metavar="NAME", help="Only this tribe; all of them without it.")] = None,
+    tribe: OnlyTribe = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done; change nothing.")] = False,
     cell: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only this cell, of those in TRIBUTARY_CELLS; all of them without it.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.exits import UNUSABLE, exit_for
-from tributary.edges.cli.options import AsJson, Cell
+from tributary.edges.cli.options import AsJson, Cell, OnlyTribe
 from tributary.edges.cli.words import shown
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _STATES = {"ok": "ok", "not_ok": "NOT OK", "unknown": "unknown"}
 
 def probe(
     context: typer.Context,
-    tribe: Annotated[str | None, typer.Option(metavar="NAME", help="Only this tribe; all of them without it.")] = None,
+    tribe: OnlyTribe = None,
     cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
