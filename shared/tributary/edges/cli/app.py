@@ -15,6 +15,7 @@ from tributary.edges.cli import (
     costs,
     curation,
     distilling,
+    doctoring,
     gardening,
     history,
     judging,
@@ -161,6 +162,7 @@ app.add_typer(spaces.app, name="space")
 app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
+app.command("doctor")(doctoring.doctor)
 app.command("probe")(probing.probe)
 app.command("verify-live")(verifying.verify_live)
 app.command("models")(models.models)

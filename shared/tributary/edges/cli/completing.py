@@ -32,7 +32,7 @@ def completion(
       eval "$(tributary completion zsh)"                                    (in ~/.zshrc, below compinit)
       tributary completion fish > ~/.config/fish/completions/tributary.fish
     """
-    from typer.completion import get_completion_script
+    from typer._completion_shared import get_completion_script  # what typer's own option prints, which the root has not
 
     _, output = session(context, as_json=False)
     output.lines([get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)])
@@ -41,6 +41,6 @@ def completion(
 def prepare() -> None:
     """Makes ready to answer a shell, when one asks."""
     if VARIABLE in os.environ:
-        from typer.completion import completion_init
+        from typer._completion_classes import completion_init
 
         completion_init()

@@ -90,12 +90,13 @@ def _verdict(name: str, status: Status) -> Iterator[str]:
 
 
 def _row(seen: Observation) -> tuple[str, str, str, str]:
-    found = _value(seen.value) if seen.cause is None else seen.cause.value
+    found = value_shown(seen.value) if seen.cause is None else seen.cause.value
     rule = f" (should be: {shown(seen.rule)})" if seen.state.value == "not_ok" and seen.rule else ""
     return seen.about.value, seen.check, _STATES[seen.state.value], f"{found}{rule}"
 
 
-def _value(value: Seen | None) -> str:
+def value_shown(value: Seen | None) -> str:
+    """Returns what was seen in words that are safe to print."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
