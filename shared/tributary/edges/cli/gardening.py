@@ -10,7 +10,7 @@ import typer
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.exits import exit_for
 from tributary.edges.cli.options import AsJson, OnlyTribe
-from tributary.edges.cli.words import shown
+from tributary.edges.cli.words import counted, shown
 
 if TYPE_CHECKING:
     from tributary.core.garden import GardenReport, RuleReport
@@ -79,4 +79,4 @@ def _remarks(report: GardenReport) -> Iterator[str]:
         if one.failed:
             yield f"The run in the cell '{shown_cell(one.cell)}' ended early: {one.failed}."
     if report.waiting:
-        yield f"{report.waiting} tribe(s) were not reached."
+        yield f"Not reached: {counted(report.waiting, 'tribe')}."

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MOST_SKEW_S = 5.0
 """AWS refuses signatures that are 5 minutes off; times in questions and lessons go wrong long before that."""
 
+_COARSE_S = 2.0
+"""A server tells its time in whole seconds, and a reply takes a while."""
+
 
 def server(ground: Ground) -> Sequence[Finding]:
     from tributary import __version__
@@ -72,11 +75,10 @@ def clock(ground: Ground) -> Sequence[Finding]:
     if reply is None or sent is None:
         return [unknown("clock", "the server told no time", "see 'server' above; a proxy may have taken the header away")]
     skew_s = (datetime.now(UTC) - reply.elapsed / 2 - sent).total_seconds()
-    skew_s = 0.0 if 0 <= skew_s < 1 else skew_s  # a whole second stands for what comes before the next one
     told = f"{abs(skew_s):.0f} seconds {'ahead of' if skew_s > 0 else 'behind'} the server's"
     if abs(skew_s) > MOST_SKEW_S:
         return [bad("clock", told, "set this computer's clock, or the server's, by a time server (NTP)")]
-    return [ok("clock", "as the server's" if abs(skew_s) < 1 else told)]
+    return [ok("clock", "as the server's" if abs(skew_s) < _COARSE_S else told)]
 
 
 def answers_there(url: str, ground: Ground) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tributary.edges.cli.exits import DIVERGES, OK, UNTOLD
@@ -57,9 +57,22 @@ def document(checked: Checked) -> dict[str, object]:
 
 
 def show(output: Output, checked: Checked) -> None:
-    """Says every field and, below, what it comes to."""
-    output.table(_COLUMNS, [_row(one) for one in checked.fields])
+    """Says every field, on a terminal below what it is of, and at the end what it comes to."""
+    if output.wide():
+        output.lines(list(_blocks(checked.fields)))
+    else:
+        output.table(_COLUMNS, [_row(one) for one in checked.fields])
     output.lines(_lines(checked))
+
+
+def _blocks(fields: Sequence[Compared]) -> Iterator[str]:
+    about = None
+    for one in fields:
+        if one.about != about:
+            about = one.about
+            yield shown(about)
+        _, field, verdict, said, found = _row(one)
+        yield f"  {field:<20} {verdict:<9} {said:<24} {found}"
 
 
 def _row(one: Compared) -> tuple[str, str, str, str, str]:
@@ -69,15 +82,17 @@ def _row(one: Compared) -> tuple[str, str, str, str, str]:
 
 
 def _value(value: Value) -> str:
-    """Returns a value in few characters: of a hash the first twelve tell two apart."""
+    """Returns a value in few characters: of a hash or an id the beginning tells two apart."""
     if value is None:
         return "none"
     text = shown(str(value))
-    return f"{text[:12]}..." if len(text) == 64 else text
+    return f"{text[:18]}..." if len(text) > 24 else text
 
 
 def _lines(checked: Checked) -> Sequence[str]:
     counts = [sum(one.verdict is verdict for one in checked.fields) for verdict in Verdict]
-    told = f"{counted(counts[0], 'field')} agree, {counts[1]} diverge, {counts[2]} cannot be told; as of tick {checked.tick}."
+    agree, diverge, unknown = counts
+    all_there_are = counted(len(checked.fields), "field")
+    told = f"{all_there_are}: {agree} agree, {diverge} diverge, {unknown} unknown; as of tick {checked.tick}."
     causes = sorted({one.cause for one in checked.fields if one.cause is not None})
     return [f"{checked.verdict.value}: {told}", *(f"  {cause.value}: {_WHY[cause]}" for cause in causes)]
