@@ -184,3 +184,18 @@ def commands() -> Iterator[tuple[str, Any]]:
 def test_every_command_speaks_json_or_has_a_reason_not_to() -> None:
     silent = {path for path, command in commands() if not any("--json" in one.opts for one in command.params)}
     assert silent == set(NOT_IN_JSON)
+
+
+def groups() -> Iterator[tuple[str, ...]]:
+    yield ()
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]  # the root is a group
+        if getattr(command, "commands", None):
+            yield (name,)
+
+
+@pytest.mark.parametrize("group", list(groups()), ids=" ".join)
+def test_a_list_of_commands_says_what_each_does_in_words_that_are_not_cut_off(group: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*group, "--help"], terminal_width=110).stdout
+    listed = shown.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert listed
+    assert [line for line in listed if line.endswith("...")] == []

@@ -24,7 +24,9 @@ class ShellName(StrEnum):
 def completion(
     context: typer.Context, shell: Annotated[ShellName, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")]
 ) -> None:
-    """Print the script by which bash (4.4 or newer), zsh or fish completes this command line.
+    """Print the script by which your shell completes this command line.
+
+    For bash (4.4 or newer), zsh and fish. Names of tribes are completed too: those that were seen on this computer.
 
     \b
     Examples:

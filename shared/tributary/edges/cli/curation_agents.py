@@ -63,7 +63,7 @@ def add_agent(
 
 
 def tokens(context: typer.Context, agent: WhichAgent, limit: Limit = 20, before: Before = None, as_json: AsJson = False) -> None:
-    """List an agent's tokens, newest first: their ids and when they were last used, never the secrets.
+    """List an agent's tokens, newest first, never their secrets.
 
     \b
     Example: tributary curate tokens agent-a

@@ -33,10 +33,10 @@ def doctor(
     patience: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, max=600.0, help="How long each check may take.")] = 30.0,
     as_json: AsJson = False,
 ) -> None:
-    """Check this computer, the server and the database: a line each with ok, bad or unknown, and what to do.
+    """Check this computer, the server and the database, and say what to do.
 
-    It changes nothing and shows no secret. An embedded database that stands still runs meanwhile. Ends with 12 unless all is ok:
-    what cannot be told is not ok.
+    Each check is a line with ok, bad or unknown. It changes nothing and shows no secret. An embedded database that stands still
+    runs meanwhile. Ends with 12 unless all is ok: what cannot be told is not ok.
 
     \b
     Example: tributary doctor

@@ -26,7 +26,9 @@ def probe(
     cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at all that a recall needs, try one, and tell by which paths it can find something. Changes nothing. For operators.
+    """Look at all that a recall needs, from the database itself, and try one. For operators.
+
+    It tells by which paths a recall can find something, and changes nothing.
 
     Ends with 6 when no database can be reached, with 8 when a tribe has no usable path, else with 0, warnings or not.
 

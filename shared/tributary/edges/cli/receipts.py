@@ -66,12 +66,13 @@ def verify(
     tool: Annotated[str | None, typer.Option(metavar="NAME", help="With --via mcp: the server's tool; else 'query'.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a receipt against what the tribe believed at its tick; or, with --via, the API itself against its database.
+    """Check a receipt; or, with --via, the API itself against its database.
 
-    By itself it has the API check RECEIPT, and ends with 9 unless that agrees. With '--via data-api' or '--via mcp' the clock,
-    the counts and lessons, or with RECEIPT its hits, are looked up in the database by a road on which nothing of Tributary
-    stands, field by field: AGREES, DIVERGES or UNKNOWN. It ends with 0 when all agree, with 1 when anything diverges, else
-    with 11.
+    By itself it has the API check RECEIPT against what the tribe believed at its tick, and ends with 9 unless that agrees.
+
+    With --via the clock, the counts and lessons, or with RECEIPT its hits, are looked up in the database by a road on which
+    nothing of Tributary stands, field by field: AGREES, DIVERGES or UNKNOWN. It ends with 0 when all agree, with 1 when
+    anything diverges, else with 11.
 
     \b
     Examples:

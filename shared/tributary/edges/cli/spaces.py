@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tributary.core.space import TribeSpace
 
 app = typer.Typer(
-    help="Change a tribe's embedding model in use: create a space, build it, switch to it, drop the old one. For operators.",
+    help="Change the embedding model of a tribe that is in use, space by space. For operators.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -19,9 +19,10 @@ _STATES = {"ok": "ok", "not_ok": "NOT OK", "unknown": "unknown"}
 
 
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show what the server sees of all that a recall needs, and by which paths it can find something now.
+    """Show whether the server has all that a recall needs, as it sees itself.
 
-    Ends with 8 when there is no such path. 'tributary doctor' looks at this computer as well.
+    It tells by which paths it can find something now, and ends with 8 when there is none. 'tributary doctor' looks at this
+    computer as well.
 
     \b
     Example: tributary status

@@ -34,7 +34,7 @@ def watch(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Watch the tribe live: who did what, what came of it, and the beginning of the text. Ctrl-C ends it.
+    """Watch the tribe live: who did what, and what came of it. Ctrl-C ends it.
 
     On a terminal a line below keeps count of how the tribe stands; elsewhere changes are lines with tabs. With --json each
     line is one JSON value, a change. A server that is away for a while is waited for.
