@@ -46,9 +46,13 @@ def token(ground: Ground) -> Sequence[Finding]:
 
     try:
         with ground.doors.open_client() as memory:
+            try:
+                memory.health()  # asked once, while a server that is away would be waited for below
+            except TributaryError:
+                return []  # which `server` tells already
             stats = memory.stats()
     except NotConfigured:
-        return []  # which `server` tells already
+        return []
     except Unauthenticated:
         advice = "set TRIBUTARY_TOKEN to one that is good; an operator makes it: tributary agent create NAME --role writer"
         return [bad("token", "the server does not know it, or it has expired or was revoked", advice)]
