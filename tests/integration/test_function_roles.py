@@ -281,6 +281,13 @@ def test_the_dashboard_may_see_how_the_schema_stands_and_nothing_of_a_tribe(clus
         assert tables_of(connection, "tributary_dashboard") == set()
 
 
+def test_a_verifier_reads_ids_ticks_and_hashes_and_calls_nothing(cluster: Cluster) -> None:
+    with connect(Target(url=cluster.url(DATABASE))) as connection:
+        assert functions_of(connection, "tributary_verifier") == set()
+        views = {f"verification_{name} select" for name in ("tribe", "tick", "event", "lesson")}
+        assert tables_of(connection, "tributary_verifier") == views
+
+
 def test_the_dashboard_is_well_by_its_own_role(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     url = cluster.url(DATABASE, user="tributary_dashboard")
     monkeypatch.setenv("TRIBUTARY_DATABASE_URL", url)
@@ -301,7 +308,7 @@ def test_every_right_is_a_functions_and_the_runtime_has_them_all(cluster: Cluste
                     aclexplode(o.acl) a
                WHERE a.grantee <> o.owner"""
         ).fetchall()
-        assert {name for (name,) in granted} == set(FUNCTION_ROLES)
+        assert {name for (name,) in granted} == {*FUNCTION_ROLES, "tributary_verifier"}
         for rights in (functions_of, tables_of):
             assert rights(connection, "tributary_runtime") == set().union(*(rights(connection, role) for role in FUNCTION_ROLES))
 

@@ -18,16 +18,23 @@ from tributary.client import Hit, observed
 from tributary.client.receipts import read_receipt
 from tributary.contract.models import HitReply
 
+AGENT = "agt_" + "7" * 32
+TOKEN = "tok_" + "8" * 32
 RECEIPT = read_receipt(json.dumps({"receipt": receipt(1)}).encode())
 SAMPLES: dict[str, Any] = {
     "action": "act_" + "6" * 32,
     "after": 5,
     "agent": "agent-a",
+    "tokens.agent": AGENT,
+    "new_token.agent": AGENT,
+    "set_role.agent": AGENT,
+    "revoke_agent.agent": AGENT,
     "as_of": 7,
     "at_least": 5,
     "before": "7",
     "by": "model",
     "cause": "wrong",
+    "days": 30,
     "confidence": 0.9,
     "deadline_s": 5.0,
     "decision": DECISION,
@@ -54,6 +61,7 @@ SAMPLES: dict[str, Any] = {
     "limit": 3,
     "min_confidence": 0.2,
     "most": 2,
+    "name": "agent-b",
     "note": "not any more",
     "page_size": 3,
     "policy": policy(),
@@ -66,6 +74,8 @@ SAMPLES: dict[str, Any] = {
     "require": "vector",
     "result": "rebooted",
     "review": REVIEW,
+    "revoke_others": True,
+    "role": "writer",
     "seen_tick": 6,
     "should_be": "unrelated",
     "since": date(2026, 2, 1),
@@ -78,6 +88,7 @@ SAMPLES: dict[str, Any] = {
     "tags": {"env": "prod"},
     "text": "needs X-Batch",
     "timeline.before": 7,
+    "token": TOKEN,
     "transcript": [{"role": "tool", "text": "429"}],
     "unsure": True,
     "until": date(2026, 3, 1),
@@ -103,6 +114,8 @@ METHODS = [
     if not name.startswith("_") and inspect.isfunction(member)
 ]
 FIGURES = {"calls": 3, "failed": 1, "unpriced": 1, "input_tokens": 9, "output_tokens": 2, "cost_usd": 0.25}
+NEW_TOKEN = {"id": TOKEN, "token": "trb_new", "expires_at": AT}
+KEPT_TOKEN = {"id": TOKEN, "agent": AGENT, "created_at": AT, "expires_at": AT, "revoked_at": None, "last_used_at": None}
 BUDGET = {"calls_per_day": None, "usd_per_day": 1.0, "calls_today": 3, "usd_today": 0.25, "spent": False}
 
 
@@ -121,6 +134,11 @@ def action(**over: Any) -> dict[str, Any]:
     known: dict[str, Any] = {"id": "act_" + "6" * 32, "key": "reboot:db-7", "description": "reboot db-7", "state": "done"}
     known |= {"agent": "agent-a", "attempt": 1, "begun_at": AT, "lease_until": AT, "ended_at": AT, "result": "rebooted"}
     return {**known, "failure": None, "doubt": None, "reconciled_by": None, "note": None, **over}
+
+
+def agent(**over: Any) -> dict[str, Any]:
+    known: dict[str, Any] = {"id": AGENT, "name": "agent-a", "role": "writer", "created_at": AT}
+    return {**known, "revoked_at": None, "last_used_at": None, **over}
 
 
 def tribe() -> Tribe:
@@ -148,6 +166,13 @@ def tribe() -> Tribe:
             "by_agent": None,
         },
         "status": {"usable": True, "paths": [], "observations": []},
+        "agents": {"agents": [agent()], "next": None, "receipt": receipt(1)},
+        "create_agent": NEW_TOKEN | {"agent": agent()},
+        "tokens": {"tokens": [KEPT_TOKEN], "next": None, "receipt": receipt(1)},
+        "new_token": NEW_TOKEN | {"agent": agent()},
+        "set_role": agent(role="curator"),
+        "revoke_agent": agent(revoked_at=AT),
+        "revoke_token": KEPT_TOKEN | {"revoked_at": AT},
         "begin_action": {"outcome": "granted", "action": action(state="begun", result=None), "lease": "l" * 43},
         "complete_action": {"action": action(), "learned": None, "problem": None},
         "fail_action": action(state="failed", result=None, failure="it was not there"),

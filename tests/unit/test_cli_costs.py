@@ -42,7 +42,7 @@ def test_costs_are_told_in_a_table_with_their_total_and_todays_share(around: Sur
         "ann\\x1b\t9\t1\t30000\t900\t1.50",
         "(gardener, operator)\t3\t1\t30000\t900\t0.0001",
         "total\t12\t1\t30000\t900\t1.50",
-        "today (UTC): 3 call(s), 0.0375 dollars",
+        "today (UTC): 3 calls, 0.0375 dollars",
     ]
 
 
@@ -58,8 +58,8 @@ def test_a_budget_and_what_is_in_no_sum_are_named(around: Surroundings) -> None:
     unpriced = {"total": cost("total", unpriced=2), "unpriced_models": ["openai:a", "openai:b"]}
     around.tribe.replies["costs"] = {**COSTS, **unpriced, "budget": budget}
     assert run(around, "costs").stdout.splitlines()[-3:] == [
-        "2 call(s) have no known price and are in no sum: openai:a, openai:b (see TRIBUTARY_PRICES_FILE)",
-        "today (UTC): 3 call(s) of 3, 1.00 of 2.50 dollars",
+        "2 calls without a known price, in no sum: openai:a, openai:b (see TRIBUTARY_PRICES_FILE)",
+        "today (UTC): 3 calls of 3, 1.00 of 2.50 dollars",
         "Today's budget is used up: the strong judge is skipped, and what it would have settled is a challenge.",
     ]
 

@@ -48,7 +48,7 @@ def test_it_tells_what_each_rule_did_what_is_left_and_what_was_refused(around: S
         "embed\t0\t2\tfailed: bad_setting",
     ]
     assert "ended early: unavailable" in result.stderr
-    assert "2 tribe(s) were not reached" in result.stderr
+    assert "Not reached: 2 tribes." in result.stderr
     assert "\x1b" not in result.stderr
 
 

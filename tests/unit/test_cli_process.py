@@ -18,6 +18,7 @@ import pytest
 import tributary
 from tests.unit.cli_fakes import http_server
 from tests.unit.client_fakes import ONE, TOKEN, Tribe, hit, learned, lesson, receipt
+from tests.unit.test_cli_verbs import REPLIES, TOKEN_ID
 
 RUN = "from tributary.edges.cli import main; main()"
 LOCALES = {
@@ -180,3 +181,15 @@ def test_a_wide_terminal_gets_a_table_of_lessons(environment: dict[str, str], tr
     assert ONE in shown.replace("\r\n", "\n")
     assert "..." in shown
     assert "[red]x[/red]" in shown
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", [("lessons",), ("curate", "tokens", "agent-a")])
+def test_ids_and_times_are_whole_on_a_terminal_of_any_width(
+    environment: dict[str, str], tribe: Tribe, columns: int, command: tuple[str, ...]
+) -> None:
+    tribe.replies |= REPLIES
+    tribe.replies["lessons"] = {"lessons": [lesson(text="a long text " * 30)], "next": None, "receipt": receipt(1)}
+    shown = on_terminal(environment, columns, *command)
+    for whole in [ONE] if command == ("lessons",) else [TOKEN_ID, "2026-03-01 12:00:00 UTC"]:
+        assert whole in shown

@@ -28,13 +28,13 @@ def test_the_spaces_are_listed_and_their_names_obey_nothing(around: Surroundings
 
 
 def test_a_space_is_begun(around: Surroundings) -> None:
-    assert "1 lesson(s) lack a vector there" in run(around, "space", "create").stdout
+    assert "1 lesson without a vector there" in run(around, "space", "create").stdout
     assert said(run(around, "space", "create", "--json"))["state"] == "building"
 
 
 def test_a_build_says_what_is_left_and_ends_with_another_code_when_something_is(around: Surroundings) -> None:
     done = run(around, "space", "build")
-    assert (done.exit_code, "2 vector(s)" in done.stdout, "none is left" in done.stdout) == (0, True, True)
+    assert (done.exit_code, "2 vectors" in done.stdout, "none is left" in done.stdout) == (0, True, True)
     assert "index of its own" in done.stdout
     around.operator.left_by_build = 4
     left = run(around, "space", "build", "--space", "1", "--json")
@@ -52,7 +52,7 @@ def test_a_switch_says_from_which_tick_on_and_what_is_kept(around: Surroundings)
 def test_a_drop_says_whether_the_space_is_forgotten(around: Surroundings) -> None:
     assert "forgotten" in run(around, "space", "drop", "--space", "1").stdout
     kept = run(around, "space", "drop", "--space", "2")
-    assert ("3 vector(s)" in kept.stdout, "forgotten" in kept.stdout) == (True, False)
+    assert ("3 vectors" in kept.stdout, "forgotten" in kept.stdout) == (True, False)
     assert run(around, "space", "drop").exit_code == 2, "which one must be said"
 
 

@@ -118,9 +118,9 @@ def test_stats_are_told_in_lines_and_a_table(tmp_path: Path) -> None:
     assert run(surroundings, "stats").stdout.splitlines() == [
         "tick 418 (2026-03-01 12:00:00 UTC)",
         "lessons: 57 active, 3 superseded",
-        "open: 1 dispute(s), 2 challenge(s)",
+        "open: 1 dispute, 2 challenges",
         "agents: 1 curator",
-        "space s\\x1b: serving, 57 vector(s)",
+        "space s\\x1b: serving, 57 vectors",
         "agent\toperation\ttoday\t7 days",
         "(all)\tlearn\t0\t3",
         "(all)\trecall\t2\t9",

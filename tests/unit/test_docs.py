@@ -23,6 +23,8 @@ from tributary.contract.operator import OPERATIONS
 from tributary.contract.problems import PROBLEMS
 from tributary.core.errors import TributaryError
 from tributary.edges.cli.exits import EXITS, exit_for
+from tributary.edges.cli.independent.catalogue import CATALOGUE
+from tributary.edges.cli.independent.roads import Cause
 from tributary.models.prices import Prices
 from tributary.service import Settings
 from tributary.service.settings import setting_names, variable_of
@@ -34,9 +36,12 @@ PAGES = (
     *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "database-roles.md", "iam.md", "dashboard.md"),
     *("operator.md", "metrics.md", "layer.md"),
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md", "sdk.md"),
-    "actions.md",
+    *("actions.md", "verification.md"),
 )
-CLIENTS = ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_AUTH", "TRIBUTARY_OPERATOR_FUNCTION")
+CLIENTS = (
+    *("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_AUTH", "TRIBUTARY_OPERATOR_FUNCTION"),
+    *("TRIBUTARY_VERIFY_CLUSTER_ARN", "TRIBUTARY_VERIFY_SECRET_ARN", "TRIBUTARY_VERIFY_DATABASE", "TRIBUTARY_VERIFY_MCP"),
+)
 WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "trace_id", "span_id", "traceback"}
 
 Row = dict[str, str]
@@ -296,6 +301,24 @@ def test_a_codes_status_wait_and_exit_are_as_documented(code: str) -> None:
 def test_every_exit_code_is_documented_with_its_meaning() -> None:
     documented = {row["Exit"]: row["Meaning"].replace("`", "") for row in rows("errors.md", "Exit")}
     assert documented == {str(row.value): row.meaning for row in EXITS}
+
+
+# verification.md
+
+
+def test_every_statement_that_may_be_asked_is_documented_with_what_it_reads_and_no_other() -> None:
+    documented = {
+        statement: (set(row["Parameters"].split(", ")), names(row["Reads"]))
+        for statement, row in by_name("verification.md", "Statement").items()
+    }
+    assert documented == {
+        one.name: (set(one.parameters), set(re.findall(r"tributary\.(\w+)", one.sql))) for one in CATALOGUE.values()
+    }
+
+
+def test_every_cause_of_not_knowing_is_documented_and_no_other() -> None:
+    documented = {cause for row in rows("verification.md", "Cause of `UNKNOWN`") for cause in names(row["Cause of `UNKNOWN`"])}
+    assert documented == {cause.value for cause in Cause}
 
 
 # cli.md

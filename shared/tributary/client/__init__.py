@@ -56,6 +56,9 @@ from tributary.client.visible import visible
 from tributary.contract.actions import ActionReply as Action
 from tributary.contract.actions import BegunReply as Begun
 from tributary.contract.actions import CompletedReply as Completed
+from tributary.contract.agents import AgentReply as Agent
+from tributary.contract.agents import NewTokenReply as NewToken
+from tributary.contract.agents import TokenReply as Token
 from tributary.contract.costs import CostsReply as Costs
 from tributary.contract.curation import AuditEntryReply as AuditEntry
 from tributary.contract.curation import DecisionReply as Decision
@@ -90,6 +93,7 @@ __all__ = [
     "DEFAULT_URL",
     "Action",
     "Actions",
+    "Agent",
     "AsyncActions",
     "AsyncCuration",
     "AsyncListing",
@@ -133,6 +137,7 @@ __all__ = [
     "Memory",
     "MemoryStatus",
     "ModelFailed",
+    "NewToken",
     "NotComplete",
     "NotConfigured",
     "NotDone",
@@ -159,6 +164,7 @@ __all__ = [
     "Stats",
     "TimedOut",
     "Timeline",
+    "Token",
     "TooLarge",
     "TributaryError",
     "Turn",

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tributary.client.values import broken
 from tributary.contract.actions import ActionReply, BegunReply, CompletedReply
+from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import DecisionReply, DisputeReply, HeldReply, ReportedReply, ReviewReply
 from tributary.contract.models import ChallengeReply, LearnReply, LessonReply
 
@@ -28,6 +29,10 @@ DecisionRef = str | DecisionReply | LearnReply | DisputeReply | HeldReply
 """A decision in an argument."""
 ReviewRef = str | ReviewReply | ReportedReply
 """A case of the review queue in an argument."""
+AgentRef = str | AgentReply
+"""An agent in an argument."""
+TokenRef = str | TokenReply | NewTokenReply
+"""A token in an argument: its id, never the secret."""
 
 
 def lesson_id(which: LessonRef) -> str:
@@ -58,6 +63,16 @@ def action_id(which: ActionRef) -> str:
     """Returns the id of a durable action; raises InvalidRequest for what is none and carries none."""
     carried = getattr(which, "id", None), getattr(getattr(which, "action", None), "id", None)
     return _found("act", "action", which, *carried)
+
+
+def agent_id(which: AgentRef) -> str:
+    """Returns the id of an agent; raises InvalidRequest for what is none and carries none."""
+    return _found("agt", "agent", which, getattr(which, "id", None))
+
+
+def token_id(which: TokenRef) -> str:
+    """Returns the id of a token; raises InvalidRequest for what is none and carries none."""
+    return _found("tok", "token", which, getattr(which, "id", None))
 
 
 def _found(prefix: str, field: str, *given: object) -> str:

@@ -21,7 +21,12 @@ from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 PREFIX = "TRIBUTARY_"
 _SECRET = ("URL", "API_KEY", "SECRET", "CELLS")
 """Words in the names of variables whose values may hold a secret."""
-_OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_AUTH", "TRIBUTARY_OPERATOR_FUNCTION"})
+_OF_CLIENTS = frozenset(
+    {
+        *("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_AUTH", "TRIBUTARY_OPERATOR_FUNCTION"),
+        *("TRIBUTARY_VERIFY_CLUSTER_ARN", "TRIBUTARY_VERIFY_SECRET_ARN", "TRIBUTARY_VERIFY_DATABASE", "TRIBUTARY_VERIFY_MCP"),
+    }
+)
 
 
 def _split(value: object) -> object:

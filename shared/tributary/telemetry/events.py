@@ -34,6 +34,7 @@ class Event(StrEnum):
     OPERATED = "operator.done"
     SPACE_REFUSED = "space.refused"
     SPACE_PASSED_OVER = "space.passed_over"
+    VERIFY_REFUSED = "verify.refused"
     RECALLED = "recall.answered"
     RECALL_DEGRADED = "recall.degraded"
     MODEL_FAILED = "model.failed"

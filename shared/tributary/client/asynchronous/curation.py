@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Generic, Protocol
 
+from tributary.client import agent_calls
 from tributary.client import curation_calls as calls
 from tributary.client.calls import Call
 from tributary.client.curation import Item, Result
 from tributary.client.curation_calls import DisputeState, ListingPage, ReviewFilter
 from tributary.client.errors import BadReply, WrongStanding
-from tributary.client.ids import DecisionRef, DisputeRef, LessonRef, ReviewRef
+from tributary.client.ids import AgentRef, DecisionRef, DisputeRef, LessonRef, ReviewRef, TokenRef
 from tributary.client.keys import key_or_new
+from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import (
     AuditEntryReply,
     DecisionReply,
@@ -26,6 +28,7 @@ from tributary.contract.curation import (
     ReviewReply,
 )
 from tributary.contract.models import LearnReply
+from tributary.contract.route import Role
 
 
 class AsyncRun(Protocol):
@@ -209,3 +212,34 @@ class AsyncCuration:
     def audit(self, *, page_size: int = 50, before: str | None = None) -> AsyncListing[AuditEntryReply]:
         """Lists refusals and administrative changes, newest first."""
         return AsyncListing(self._run, lambda at: calls.audit(page_size=page_size, before=at), before)
+
+    def agents(self, *, page_size: int = 50, before: str | None = None) -> AsyncListing[AgentReply]:
+        """Lists the tribe's agents, newest first, the revoked ones too."""
+        return AsyncListing(self._run, lambda at: agent_calls.agents(page_size=page_size, before=at), before)
+
+    async def create_agent(self, name: str, role: Role, *, days: int = 365) -> NewTokenReply:
+        """Makes an agent and its first token, good for `days`, whose secret is in the reply and nowhere else. Asks once."""
+        return await self._run(agent_calls.create_agent(name, role, days=days))
+
+    def tokens(self, agent: AgentRef, *, page_size: int = 50, before: str | None = None) -> AsyncListing[TokenReply]:
+        """Lists an agent's tokens, newest first, without their secrets."""
+        return AsyncListing(self._run, lambda at: agent_calls.tokens(agent, page_size=page_size, before=at), before)
+
+    async def new_token(self, agent: AgentRef, *, days: int = 365, revoke_others: bool = False) -> NewTokenReply:
+        """Gives an agent another token, whose secret is in the reply and nowhere else. Asks once.
+
+        With `revoke_others` all that it had stop working.
+        """
+        return await self._run(agent_calls.new_token(agent, days=days, revoke_others=revoke_others))
+
+    async def set_role(self, agent: AgentRef, role: Role) -> AgentReply:
+        """Makes an agent a reader, a writer or a curator."""
+        return await self._run(agent_calls.set_role(agent, role))
+
+    async def revoke_agent(self, agent: AgentRef) -> AgentReply:
+        """Ends an agent and all its tokens; what it taught stays."""
+        return await self._run(agent_calls.revoke_agent(agent))
+
+    async def revoke_token(self, token: TokenRef) -> TokenReply:
+        """Ends one token, by its id; the agent and its other tokens go on."""
+        return await self._run(agent_calls.revoke_token(token))

@@ -15,6 +15,7 @@ def main() -> None:
     arguments = streams.utf8_arguments(sys.argv[1:])
     try:
         from tributary.edges.cli.app import app
+        from tributary.edges.cli.completing import prepare
     except ModuleNotFoundError as error:
         from tributary.edges.cli.exits import SETUP
         from tributary.edges.cli.failures import missing_extra
@@ -24,4 +25,5 @@ def main() -> None:
             raise
         sys.stderr.write(f"Error: {detail}\n")
         sys.exit(SETUP)
+    prepare()
     app(args=arguments, prog_name="tributary")

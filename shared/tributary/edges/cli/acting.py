@@ -167,7 +167,7 @@ def fail(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that the effect did not happen, so that the action may be begun again; or, unsure, that nobody can tell.
+    """Say that the effect did not happen: it may be begun again. With --unsure: that nobody can tell.
 
     \b
     Example: tributary action fail act_0199c0ffee0070008000000000000001 --lease lease_... --why "the API answered 403"
@@ -205,7 +205,7 @@ def reconcile(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a doubt, as a curator: the effect happened, with its result, or it did not, so that it may be begun again.
+    """End a doubt, as a curator who has looked: the effect happened, or it did not and may be begun again.
 
     \b
     Example: tributary action reconcile act_0199c0ffee0070008000000000000001 --happened --why "the console shows the reboot"

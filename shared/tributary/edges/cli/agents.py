@@ -117,7 +117,9 @@ def bind(
     cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let whoever acts as an IAM role or user act as an agent, where API Gateway checks AWS signatures.
+    """Let whoever acts as an IAM role or user act as an agent.
+
+    That is where API Gateway checks AWS signatures.
 
     \b
     Example: tributary agent bind agent-a --principal arn:aws:iam::123456789012:role/incident-agent
@@ -148,7 +150,7 @@ def unbind(
 
 @app.command("tokens")
 def tokens(context: typer.Context, name: AgentName, tribe: Tribe = "default", cell: Cell = None, as_json: AsJson = False) -> None:
-    """List an agent's tokens, newest first: their ids and when they were last used, never the secrets.
+    """List an agent's tokens, newest first, never their secrets.
 
     \b
     Example: tributary agent tokens agent-a

@@ -12,9 +12,11 @@ from typer.core import TyperGroup
 from tributary.edges.cli import (
     acting,
     agents,
+    completing,
     costs,
     curation,
     distilling,
+    doctoring,
     gardening,
     history,
     judging,
@@ -26,9 +28,11 @@ from tributary.edges.cli import (
     screening,
     serving,
     spaces,
+    standing,
     stats,
     tribes,
     verifying,
+    watching,
 )
 from tributary.edges.cli.doors import Doors, Session, real_doors
 from tributary.edges.cli.exits import BROKEN_PIPE, EXITS, INTERRUPTED
@@ -42,11 +46,12 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs, curate and action
-talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here.
-screen, judge and models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL,
-or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and
-spaces go to the operator's function on AWS."""
+learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, watch, stats, status, distill, costs,
+curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that
+'tributary serve' runs here. screen, judge, models, completion and version need no server, and doctor looks at everything. The
+other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and
+keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces go to the operator's function on
+AWS."""
 
 
 class _Group(TyperGroup):
@@ -146,7 +151,9 @@ app.command("lessons")(knowledge.lessons)
 app.command("show")(history.show)
 app.command("timeline")(history.timeline)
 app.command("changes")(history.changes)
+app.command("watch")(watching.watch)
 app.command("stats")(stats.stats)
+app.command("status")(standing.status)
 app.command("costs")(costs.costs)
 app.add_typer(curation.app, name="curate")
 app.add_typer(acting.app, name="action")
@@ -158,7 +165,9 @@ app.add_typer(spaces.app, name="space")
 app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
+app.command("doctor")(doctoring.doctor)
 app.command("probe")(probing.probe)
 app.command("verify-live")(verifying.verify_live)
 app.command("models")(models.models)
+app.command("completion")(completing.completion)
 app.command("version")(schema.version)

@@ -11,7 +11,7 @@ import typer
 from tributary.edges.cli import options
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.options import AsJson
-from tributary.edges.cli.words import shown
+from tributary.edges.cli.words import counted, shown
 
 if TYPE_CHECKING:
     from tributary.client import Costs
@@ -70,9 +70,9 @@ def _row(name: str, one: CostReply) -> tuple[str, ...]:
 def _remarks(found: Costs) -> Iterator[str]:
     if found.total.unpriced:
         models = ", ".join(map(shown, found.unpriced_models))
-        yield f"{found.total.unpriced} call(s) have no known price and are in no sum: {models} (see TRIBUTARY_PRICES_FILE)"
+        yield f"{counted(found.total.unpriced, 'call')} without a known price, in no sum: {models} (see TRIBUTARY_PRICES_FILE)"
     budget = found.budget
-    calls = f"{budget.calls_today} call(s)" + ("" if budget.calls_per_day is None else f" of {budget.calls_per_day}")
+    calls = counted(budget.calls_today, "call") + ("" if budget.calls_per_day is None else f" of {budget.calls_per_day}")
     dollars = _dollars(budget.usd_today) + ("" if budget.usd_per_day is None else f" of {_dollars(budget.usd_per_day)}")
     yield f"today (UTC): {calls}, {dollars} dollars"
     if budget.spent:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tributary.edges.cli import curation_records
+from tributary.edges.cli import curation_agents, curation_records
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.exits import INTERRUPTED
 from tributary.edges.cli.options import AsJson
@@ -217,6 +217,14 @@ def erase(
 app.command("decisions")(curation_records.decisions)
 app.command("report")(curation_records.report)
 app.command("reviews")(curation_records.reviews)
+app.command("accept-review")(curation_records.accept_review)
 app.command("reject-review")(curation_records.reject_review)
 app.command("audit")(curation_records.audit)
 app.add_typer(curation_records.policy_app, name="policy")
+app.command("agents")(curation_agents.agents)
+app.command("add-agent")(curation_agents.add_agent)
+app.command("set-role")(curation_agents.set_role)
+app.command("revoke-agent")(curation_agents.revoke_agent)
+app.command("tokens")(curation_agents.tokens)
+app.command("new-token")(curation_agents.new_token)
+app.command("revoke-token")(curation_agents.revoke_token)

@@ -1,4 +1,4 @@
-"""`tributary curate decisions`, `report`, `reviews`, `reject-review`, `audit` and `policy`: the record, and its rules."""
+"""`tributary curate decisions`, `report`, `reviews`, `audit`, `policy` and the like: the record, and its rules."""
 
 from __future__ import annotations
 
@@ -120,6 +120,24 @@ def reviews(
     ]
     show_rows(output, ("case", "state", "signal", "found", "should be", "by", "decision", "note"), rows, head=3)
     say_more(output, page)
+
+
+def accept_review(
+    context: typer.Context,
+    review: Annotated[str, typer.Argument(metavar="ID", help="The case's id: rev_...")],
+    golden: Annotated[str, typer.Option(metavar="ROW", help="The id of the row of a golden set as which it was written down.")],
+    key: Annotated[str | None, typer.Option(metavar="KEY", help="An idempotency key of your own.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a case off the review queue that was written down as a row of a golden set.
+
+    \b
+    Example: tributary curate accept-review rev_0199c0ffee0070008000000000000001 --golden pair-0412
+    """
+    doors, output = session(context, as_json=as_json)
+    with doors.open_client() as memory:
+        reply = memory.curation.accept_review(review, golden=golden, idempotency_key=key)
+    output.result(reply.model_dump(mode="json"), [f"{reply.state}: {shown(reply.review)}"])
 
 
 def reject_review(

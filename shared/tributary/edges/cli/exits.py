@@ -15,17 +15,21 @@ class ExitCode:
 
 
 OK = 0
+DIVERGES = 1
 USAGE = 2
 SETUP = 7
 UNUSABLE = 8
 DISAGREES = 9
 FAULTY = 10
+UNTOLD = 11
+UNWELL = 12
 INTERNAL = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 EXITS: tuple[ExitCode, ...] = (
     ExitCode(value=OK, meaning="done"),
+    ExitCode(value=DIVERGES, meaning="'verify --via' found something that diverges from what the API says"),
     ExitCode(value=USAGE, meaning="the command line is not right; see --help"),
     ExitCode(value=3, meaning="the input breaks a rule", codes=("invalid_request", "too_large", "unsupported_media_type")),
     ExitCode(value=4, meaning="no known token, or its role does not allow this", codes=("unauthenticated", "forbidden")),
@@ -56,6 +60,8 @@ EXITS: tuple[ExitCode, ...] = (
     ExitCode(value=UNUSABLE, meaning="the probe found no tribe, or one without any path to recall by"),
     ExitCode(value=DISAGREES, meaning="a receipt does not agree with what the tribe believed, or that cannot be told"),
     ExitCode(value=FAULTY, meaning="the running system did not hold what 'verify-live' asserts of it"),
+    ExitCode(value=UNTOLD, meaning="'verify --via' found nothing that diverges, but could not tell of everything"),
+    ExitCode(value=UNWELL, meaning="'doctor' found something that is not right, or that could not be told"),
     ExitCode(value=INTERNAL, meaning="something unexpected happened", codes=("internal", "corrupt", "error")),
     ExitCode(value=INTERRUPTED, meaning="interrupted by Ctrl-C"),
     ExitCode(value=BROKEN_PIPE, meaning="whoever read the output went away"),

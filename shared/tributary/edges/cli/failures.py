@@ -34,6 +34,7 @@ _EXTRAS = {
         "local",
     ),
     **dict.fromkeys(("boto3", "botocore"), "aws"),
+    **dict.fromkeys(("anyio", "mcp", "mcp_types"), "mcp"),
     "sentence_transformers": "sentence-transformers",
 }
 """Top-level module -> the extra of the distribution that brings it."""

@@ -9,8 +9,8 @@ import typer
 
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.exits import exit_for
-from tributary.edges.cli.options import AsJson
-from tributary.edges.cli.words import shown
+from tributary.edges.cli.options import AsJson, OnlyTribe
+from tributary.edges.cli.words import counted, shown
 
 if TYPE_CHECKING:
     from tributary.core.garden import GardenReport, RuleReport
@@ -20,7 +20,7 @@ _COLUMNS = (("rule", "left"), ("done", "right"), ("left", "right"), ("what", "le
 
 def garden(
     context: typer.Context,
-    tribe: Annotated[str | None, typer.Option(metavar="NAME", help="Only this tribe; all of them without it.")] = None,
+    tribe: OnlyTribe = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done; change nothing.")] = False,
     cell: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only this cell, of those in TRIBUTARY_CELLS; all of them without it.")
@@ -79,4 +79,4 @@ def _remarks(report: GardenReport) -> Iterator[str]:
         if one.failed:
             yield f"The run in the cell '{shown_cell(one.cell)}' ended early: {one.failed}."
     if report.waiting:
-        yield f"{report.waiting} tribe(s) were not reached."
+        yield f"Not reached: {counted(report.waiting, 'tribe')}."

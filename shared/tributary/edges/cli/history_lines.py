@@ -45,7 +45,7 @@ def timeline_lines(found: Timeline) -> Iterator[str]:
         yield f"  tick {one.tick}  {moment(one.at)}  {one.event}{_by(one)}"
         if one.decision in decisions:
             yield from _ruling(decisions.pop(one.decision))
-        yield from (f"    {reason}" for reason in _reasons(one, decision=False))
+        yield from (f"    {reason}" for reason in reasons(one, decision=False))
     yield from _chain("It was replaced, in this order, by:", found.successors)
     yield ""
     yield receipt_lines(found.receipt)[1]
@@ -75,20 +75,21 @@ class ChangeVoice:
             yield f"  {shown(one.lesson)} is {one.status}"
             if one.subject is not None:
                 yield from field("about", fitted(self._output, one.subject))
-            yield from field("says", fitted(self._output, _text(one)))
-        yield from (f"  {reason}" for reason in _reasons(one, decision=True))
+            yield from field("says", fitted(self._output, text_of(one)))
+        yield from (f"  {reason}" for reason in reasons(one, decision=True))
 
 
 def _row(one: Change) -> tuple[str, ...]:
-    why = ", ".join(_reasons(one, decision=True))
-    text = _text(one) if one.lesson is not None else ""
+    why = ", ".join(reasons(one, decision=True))
+    text = text_of(one) if one.lesson is not None else ""
     return (
         *(str(one.tick), moment(one.at), one.event, one.status or "", shown(one.by or "(operator)"), shown(one.lesson or "")),
         *(shown(one.subject or ""), why, shown(text)),
     )
 
 
-def _text(one: Change | LinkReply) -> str:
+def text_of(one: Change | LinkReply) -> str:
+    """Returns what the lesson says, marked where it is held back; or why that cannot be shown."""
     if one.text is None:
         return "(held back)" if one.held else "(erased)"
     return (HELD_BACK if one.held else "") + one.text
@@ -98,7 +99,7 @@ def _by(one: Event) -> str:
     return f"  by {shown(one.by)}" if one.by is not None else "  by the operator"
 
 
-def _reasons(one: Event, *, decision: bool) -> Iterator[str]:
+def reasons(one: Event, *, decision: bool) -> Iterator[str]:
     """Yields, in few words each, what is known of why it happened."""
     if one.cause is not None:
         yield f"cause {shown(one.cause).replace('_', ' ')}"
@@ -135,7 +136,7 @@ def _chain(heading: str, chain: ChainReply) -> Iterator[str]:
     yield heading
     for one in chain.lessons:
         yield f"  {shown(one.id)} ({one.status}), {_interval(one)}"
-        yield from field("says", _text(one))
+        yield from field("says", text_of(one))
     if chain.more:
         yield "  and more, farther away"
 

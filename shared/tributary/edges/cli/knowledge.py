@@ -167,7 +167,7 @@ def recall(  # noqa: PLR0913, PLR0917
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what the tribe believes about something, best first, and what the search covered.
+    """Show what the tribe believes about something, and what the search covered. The best match comes first.
 
     \b
     Example: tributary recall "deploy payments" --limit 3

@@ -21,7 +21,9 @@ _MODELS = (("provider", "left"), ("kind", "left"), ("model", "left"), ("state", 
 
 
 def models(context: typer.Context, as_json: AsJson = False) -> None:
-    """Have each model over a wire that is set up do one tiny thing, and ask its provider what it has. Costs about a cent.
+    """Ask each model over a wire that is set up for one tiny thing. Costs about a cent.
+
+    Its provider is asked what it has, too.
 
     On Bedrock each text model and inference profile is asked, too: 'invocable', or the error that it gives. Ends with 6 or 7
     when a model that is set up does not answer.

@@ -9,8 +9,16 @@ from typing import Annotated
 
 import typer
 
+from tributary.edges.cli import known_tribes
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output, and nothing else.")]
-Tribe = Annotated[str, typer.Option("--tribe", metavar="NAME", help="The tribe's name.")]
+Tribe = Annotated[str, typer.Option("--tribe", metavar="NAME", help="The tribe's name.", autocompletion=known_tribes.complete)]
+OnlyTribe = Annotated[
+    str | None,
+    typer.Option(
+        "--tribe", metavar="NAME", help="Only this tribe; all of them without it.", autocompletion=known_tribes.complete
+    ),
+]
 Cell = Annotated[
     str | None,
     typer.Option("--cell", metavar="NAME", help="The cell that is meant, of those in TRIBUTARY_CELLS; else the own one."),
@@ -54,6 +62,14 @@ class RequireName(StrEnum):
 class ViaName(StrEnum):
     DIRECT = "direct"
     LAMBDA = "lambda"
+
+
+class ViaRoad(StrEnum):
+    """Roads by which something can be verified."""
+
+    API = "api"
+    DATA_API = "data-api"
+    MCP = "mcp"
 
 
 class RoleName(StrEnum):

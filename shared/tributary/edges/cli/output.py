@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 NARROW = 72
 """Below so many columns a table is laid out as a list."""
+_GAP = 3
+"""Columns between two of a table."""
+_READABLE = 24
+"""Columns that the last one needs, where its text is longer."""
+_NAME_WIDTH = 9
+"""Columns of the names in a block, at least."""
 
 
 class Output:
@@ -40,19 +46,35 @@ class Output:
         sys.stdout.flush()
 
     def table(self, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
-        """Says rows under (heading, 'left' or 'right') columns, on a terminal as a table, else as lines with tabs."""
+        """Says rows under (heading, 'left' or 'right') columns, on a terminal as a table, else as lines with tabs.
+
+        No cell but the last of a row is ever broken, since ids and times are there to be copied. Where a terminal is too narrow
+        for that, each row is a block.
+        """
+        headings = [heading for heading, _ in columns]
         if not self.wide():
-            self.lines(["\t".join(heading for heading, _ in columns), *("\t".join(row) for row in rows)])
+            self.lines(["\t".join(headings), *("\t".join(row) for row in rows)])
+            return
+        if not _fits(headings, rows):
+            self.blocks(headings, [(f"{headings[0]} {row[0]}", *row[1:]) for row in rows], head=1)
             return
         from rich import box
         from rich.table import Table
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-        for heading, side in columns:
-            table.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
+        for place, (heading, side) in enumerate(columns, start=1):
+            whole = place < len(columns)
+            table.add_column(heading, justify="right" if side == "right" else "left", overflow="fold", no_wrap=whole)
         for row in rows:
             table.add_row(*row)
         console().print(table)
+
+    def blocks(self, headings: Sequence[str], rows: Sequence[Sequence[str]], *, head: int) -> None:
+        """Says each row as a block: its first `head` cells on one line, and each other that is not empty below its heading."""
+        width = max(_NAME_WIDTH, *(len(heading) for heading in headings))
+        for row in rows:
+            named = zip(headings[head:], row[head:], strict=True)
+            self.lines(["  ".join(row[:head]), *(f"  {name:<{width}} {cell}" for name, cell in named if cell)])
 
     def wide(self) -> bool:
         """Tells whether standard output is a terminal on which a table is legible."""
@@ -62,6 +84,15 @@ class Output:
         """Says something beside the result."""
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+
+
+def _fits(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Tells whether every column but the last has room for its longest cell, and the last enough to be read."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(cell) for cell in column) for column in zip(headings, *rows, strict=True)]
+    left = shutil.get_terminal_size().columns - sum(width + _GAP for width in widths[:-1])
+    return left >= min(widths[-1] + 1, _READABLE)
 
 
 def console() -> Console:

@@ -38,6 +38,4 @@ def show_rows(output: Output, headings: Sequence[str], rows: Sequence[Sequence[s
     if not output.wide():
         output.table([(heading, "left") for heading in headings], rows)
         return
-    for row in rows:
-        named = zip(headings[head:], row[head:], strict=True)
-        output.lines(["  ".join(row[:head]), *(f"  {name:<9} {cell}" for name, cell in named if cell)])
+    output.blocks(headings, rows, head=head)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.exits import UNUSABLE, exit_for
-from tributary.edges.cli.options import AsJson, Cell
+from tributary.edges.cli.options import AsJson, Cell, OnlyTribe
 from tributary.edges.cli.words import shown
 
 if TYPE_CHECKING:
@@ -22,11 +22,13 @@ _STATES = {"ok": "ok", "not_ok": "NOT OK", "unknown": "unknown"}
 
 def probe(
     context: typer.Context,
-    tribe: Annotated[str | None, typer.Option(metavar="NAME", help="Only this tribe; all of them without it.")] = None,
+    tribe: OnlyTribe = None,
     cell: Cell = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at all that a recall needs, try one, and tell by which paths it can find something. Changes nothing. For operators.
+    """Look at all that a recall needs, from the database itself, and try one. For operators.
+
+    It tells by which paths a recall can find something, and changes nothing.
 
     Ends with 6 when no database can be reached, with 8 when a tribe has no usable path, else with 0, warnings or not.
 
@@ -90,12 +92,13 @@ def _verdict(name: str, status: Status) -> Iterator[str]:
 
 
 def _row(seen: Observation) -> tuple[str, str, str, str]:
-    found = _value(seen.value) if seen.cause is None else seen.cause.value
+    found = value_shown(seen.value) if seen.cause is None else seen.cause.value
     rule = f" (should be: {shown(seen.rule)})" if seen.state.value == "not_ok" and seen.rule else ""
     return seen.about.value, seen.check, _STATES[seen.state.value], f"{found}{rule}"
 
 
-def _value(value: Seen | None) -> str:
+def value_shown(value: Seen | None) -> str:
+    """Returns what was seen in words that are safe to print."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +13,14 @@ import typer
 
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.exits import DISAGREES
-from tributary.edges.cli.options import AsJson, Cell
+from tributary.edges.cli.options import AsJson, Cell, ViaRoad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tributary.client import Verified
+    from tributary.edges.cli.doors import Doors
+    from tributary.edges.cli.output import Output
 
 _CAUSES = {
     "space_retired": "the embedding space that it was searched in does not serve any more",
@@ -43,29 +47,91 @@ _ASPECTS = {
 def verify(
     context: typer.Context,
     receipt: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="RECEIPT",
             help="A file that holds it as JSON, or all that `recall --json` printed; '-' reads it from standard input.",
         ),
-    ],
-    query: Annotated[str, typer.Option(metavar="QUERY", help="The query that it answered.")],
+    ] = None,
+    query: Annotated[str | None, typer.Option(metavar="QUERY", help="The query that it answered; needed without --via.")] = None,
+    via: Annotated[
+        ViaRoad, typer.Option(help="Which road: have the API check it, or hold the API against the database.")
+    ] = ViaRoad.API,
+    lesson: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="With --via: this lesson; may be given more than once.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, max=100, help="With --via, and no RECEIPT or --lesson: so many, the newest.")
+    ] = 20,
+    tool: Annotated[str | None, typer.Option(metavar="NAME", help="With --via mcp: the server's tool; else 'query'.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a receipt against what the tribe believed at its tick.
+    """Check a receipt; or, with --via, the API itself against its database.
 
-    Ends with exit code 9 unless it agrees.
+    By itself it has the API check RECEIPT against what the tribe believed at its tick, and ends with 9 unless that agrees.
+
+    With --via the clock, the counts and lessons, or with RECEIPT its hits, are looked up in the database by a road on which
+    nothing of Tributary stands, field by field: AGREES, DIVERGES or UNKNOWN. It ends with 0 when all agree, with 1 when
+    anything diverges, else with 11.
 
     \b
-    Example: tributary recall "deploy payments" --json > found.json && tributary verify found.json --query "deploy payments"
+    Examples:
+      tributary recall "deploy payments" --json > found.json && tributary verify found.json --query "deploy payments"
+      tributary verify --via mcp
+      tributary verify found.json --via data-api
     """
     doors, output = session(context, as_json=as_json)
-    document = _document(receipt)
+    if via is not ViaRoad.API:
+        _verify_by(doors, output, via, _Asked(receipt=receipt, query=query, lessons=lesson or [], limit=limit, tool=tool))
+        return
+    if lesson or tool is not None:
+        raise typer.BadParameter("needs --via data-api or --via mcp", param_hint="--lesson" if lesson else "--tool")
+    if receipt is None:
+        raise typer.BadParameter("is missing; only with --via it may be left out", param_hint="RECEIPT")
+    if query is None:
+        raise typer.BadParameter("is missing: a receipt is checked with the query that it answered", param_hint="--query")
+    document = _receipt(receipt)
     with doors.open_client() as memory:
         reply = memory.verify(document, query=query)
     output.result(reply.model_dump(mode="json"), list(_lines(reply)))
     if reply.verdict != "agrees":
         raise typer.Exit(DISAGREES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What to hold against the database."""
+
+    receipt: str | None
+    query: str | None
+    lessons: Sequence[str]
+    limit: int
+    tool: str | None
+
+
+def _verify_by(doors: Doors, output: Output, via: ViaRoad, asked: _Asked) -> None:
+    from tributary.edges.cli import independent
+    from tributary.edges.cli.independent.claims import of_api, of_receipt
+
+    if asked.query is not None:
+        raise typer.BadParameter("goes without --via: the database cannot embed a query", param_hint="--query")
+    if asked.receipt is not None and asked.lessons:
+        raise typer.BadParameter("goes without RECEIPT, which names its own lessons", param_hint="--lesson")
+    if asked.tool is not None and via is not ViaRoad.MCP:
+        raise typer.BadParameter("needs --via mcp", param_hint="--tool")
+    road = independent.open_road(via, tool=asked.tool, environment=doors.environment)
+    with doors.open_client() as memory:
+        if asked.receipt is None:
+            claimed = of_api(memory, lessons=asked.lessons, limit=asked.limit)
+        else:
+            claimed = of_receipt(memory, _document(asked.receipt))
+    checked = independent.check(road, claimed)
+    if output.as_json:
+        output.json(independent.document(checked))
+    else:
+        independent.show(output, checked)
+    if exit_code := independent.exit_of(checked):
+        raise typer.Exit(exit_code)
 
 
 def rotate_signing_key(context: typer.Context, cell: Cell = None, as_json: AsJson = False) -> None:
@@ -100,6 +166,13 @@ def _lines(reply: Verified) -> Iterator[str]:
         yield f"  passed over by the search, which did not call itself complete: {shown(lesson)}"
 
 
+def _receipt(source: str) -> dict[str, object]:
+    """Returns the receipt alone, of a document that may hold the hits beside it."""
+    found = _document(source)
+    inner = found.get("receipt")
+    return inner if isinstance(inner, dict) else found
+
+
 def _document(source: str) -> dict[str, object]:
     try:
         found = json.loads(sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8"))
@@ -107,8 +180,6 @@ def _document(source: str) -> dict[str, object]:
         raise typer.BadParameter(f"{source}: {error.strerror}", param_hint="RECEIPT") from error
     except ValueError as error:
         raise typer.BadParameter(f"{source}: is not JSON", param_hint="RECEIPT") from error
-    if isinstance(found, dict) and isinstance(found.get("receipt"), dict):
-        found = found["receipt"]
     if not isinstance(found, dict):
         raise typer.BadParameter(f"{source}: holds no receipt", param_hint="RECEIPT")
     return found

@@ -39,7 +39,7 @@ def serve(
     tribe: Annotated[str, typer.Option(metavar="NAME", help="The tribe that the very first start makes.")] = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Serve the memory over HTTP, with a PostgreSQL of its own unless DATABASE_URL names another.
+    """Serve the memory over HTTP, with a PostgreSQL of its own unless a URL names one.
 
     The very first start makes a tribe and its curator and shows the curator's token, this once.
 

@@ -11,13 +11,13 @@ import typer
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.exits import exit_for
 from tributary.edges.cli.options import AsJson, Cell, Tribe
-from tributary.edges.cli.words import shown
+from tributary.edges.cli.words import counted, shown
 
 if TYPE_CHECKING:
     from tributary.core.space import TribeSpace
 
 app = typer.Typer(
-    help="Change a tribe's embedding model in use: create a space, build it, switch to it, drop the old one. For operators.",
+    help="Change the embedding model of a tribe that is in use, space by space. For operators.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -63,7 +63,8 @@ def create(context: typer.Context, tribe: Tribe = "default", cell: Cell = None, 
     doors, output = session(context, as_json=as_json)
     with operator_of(doors, cell) as operator:
         made = operator.create_space(tribe)
-    said = f"The tribe '{shown(tribe)}' builds the space '{shown(made.name)}'; {made.missing} lesson(s) lack a vector there."
+    lacking = counted(made.missing, "lesson")
+    said = f"The tribe '{shown(tribe)}' builds the space '{shown(made.name)}'; {lacking} without a vector there."
     output.result({"tribe": tribe, **made.document()}, [said])
 
 
@@ -84,7 +85,7 @@ def build(
         finally:
             bar.end()
     left = "none is left" if not built.left else f"{built.left} are left: build it again"
-    lines = [f"{built.made} vector(s) were made in the space '{shown(built.space)}'; {left}."]
+    lines = [f"The space '{shown(built.space)}' got {counted(built.made, 'vector')}; {left}."]
     if built.indexed:
         lines.append("The tribe has an index of its own there.")
     output.result({"tribe": tribe, "space": built.space, "made": built.made, "left": built.left, "indexed": built.indexed}, lines)
@@ -132,7 +133,9 @@ def drop(
     doors, output = session(context, as_json=as_json)
     with operator_of(doors, cell) as operator:
         done = operator.drop_space(tribe, space)
-    lines = [f"The space '{shown(done.space)}' and {done.vectors} vector(s) were removed from the tribe '{shown(tribe)}'."]
+    lines = [
+        f"The space '{shown(done.space)}', with {counted(done.vectors, 'vector')}, was removed from the tribe '{shown(tribe)}'."
+    ]
     if done.forgotten:
         lines.append("No other tribe has it, so it is forgotten: receipts from it can be read, but not checked any more.")
     output.result({"tribe": tribe, "space": done.space, "vectors": done.vectors, "forgotten": done.forgotten}, lines)

@@ -9,7 +9,7 @@ import typer
 
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.options import AsJson
-from tributary.edges.cli.words import moment, shown
+from tributary.edges.cli.words import counted, moment, shown
 
 if TYPE_CHECKING:
     from tributary.client import Stats
@@ -40,9 +40,9 @@ def _lines(found: Stats) -> list[str]:
     return [
         f"tick {found.tick} ({moment(found.at)})",
         f"lessons: {_counts(found.lessons)}",
-        f"open: {found.open_disputes} dispute(s), {found.open_challenges} challenge(s)",
+        f"open: {counted(found.open_disputes, 'dispute')}, {counted(found.open_challenges, 'challenge')}",
         f"agents: {_counts(found.agents)}",
-        *(f"space {shown(one.space)}: {shown(one.state)}, {one.vectors} vector(s)" for one in found.spaces),
+        *(f"space {shown(one.space)}: {shown(one.state)}, {counted(one.vectors, 'vector')}" for one in found.spaces),
     ]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from tributary.edges.cli.words import moment, shown
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from tributary.core.agent import NewToken
 
 
@@ -20,12 +22,16 @@ def token_document(made: NewToken) -> dict[str, object]:
 
 
 def token_lines(made: NewToken) -> list[str]:
-    agent = made.agent
+    return new_token_lines(made.agent.name, made.agent.role.value, made.secret, made.expires_at)
+
+
+def new_token_lines(agent: str, role: str, secret: str, expires_at: datetime) -> list[str]:
+    """Returns how an agent's new token is told, wherever it was made."""
     return [
-        f"Agent '{shown(agent.name)}' is a {agent.role.value}.",
-        f"Its token, good until {moment(made.expires_at)}, is shown this once:",
+        f"Agent '{shown(agent)}' is a {role}.",
+        f"Its token, good until {moment(expires_at)}, is shown this once:",
         "",
-        f"  {made.secret}",
+        f"  {shown(secret)}",
         "",
         "Where the agent runs, put it into TRIBUTARY_TOKEN, and the server's address into TRIBUTARY_URL.",
     ]

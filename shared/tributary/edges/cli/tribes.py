@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tributary.edges.cli import known_tribes
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.options import AsJson, Cell
 from tributary.edges.cli.tokens import token_document, token_lines
@@ -43,6 +44,7 @@ def create(
     doors, output = session(context, as_json=as_json)
     with operator_of(doors, cell) as operator:
         made = operator.create_tribe(name, curator=curator)
+    known_tribes.remember(doors.environment, [made.tribe.name], all_there_are=False)
     document = {"tribe": made.tribe.name, **token_document(made.token)}
     lines = [f"Tribe '{shown(made.tribe.name)}' was made.", *token_lines(made.token)]
     output.result(document, lines)
@@ -61,6 +63,9 @@ def list_tribes(context: typer.Context, cell: Cell = None, as_json: AsJson = Fal
         return
     with operator_of(doors, cell) as operator:
         tribes = operator.tribes()
+    known_tribes.remember(
+        doors.environment, [one.name for one in tribes], all_there_are=cell is None and doors.open_remote_operator is None
+    )
     if as_json:
         output.json([_document(one) for one in tribes])
     elif not tribes:

@@ -45,7 +45,9 @@ def verify_live(
     wait: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long a pending lesson may take to settle.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
-    """Try every operation of a running system once, in a tribe of its own, and hold each outcome against what it must be.
+    """Try every operation of a running system once, and tell what does not hold.
+
+    It does so in a tribe of its own, and holds each outcome against what it must be.
 
     What it taught it retires, and the agents that it made it revokes, in the end, on Ctrl-C or on SIGTERM. Ends with 10 when
     something did not hold. With TRIBUTARY_AUTH=iam the AWS caller is the curator, and what takes other agents is not tried.

@@ -5,6 +5,7 @@
 --   tributary_runtime      what running code acts as where one login does all: it has what each role below has
 --     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard
 --                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in
+--   tributary_verifier     reads what the API is checked against from outside; no one logs in as it, a login of yours is made a member
 --   tributary_operator     may become tributary_owner, and is nothing by itself; logs in where the others do
 DO $$
 DECLARE
@@ -24,7 +25,7 @@ BEGIN
         SELECT w.statement INTO missing FROM (
             SELECT 1, r.place, format('CREATE ROLE %I NOLOGIN %s', r.name, CASE r.name WHEN 'tributary_operator' THEN 'NOINHERIT' END),
                    to_regrole(r.name) IS NOT NULL
-            FROM unnest(ARRAY['tributary_owner', 'tributary_runtime', 'tributary_operator'] || function_roles)
+            FROM unnest(ARRAY['tributary_owner', 'tributary_runtime', 'tributary_operator', 'tributary_verifier'] || function_roles)
                 WITH ORDINALITY AS r(name, place)
             UNION ALL
             SELECT 2, r.place, format('GRANT %I TO %I', r.name, current_user),

@@ -22,6 +22,8 @@
 --   reconcile actions                          x
 --   garden                                             x
 --   show evaluations                                                         x
+--
+-- tributary_verifier is no part of the running code, and the runtime is no member of it: a login that checks the API from outside.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
 GRANT USAGE ON SCHEMA tributary
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard;
@@ -110,3 +112,9 @@ GRANT EXECUTE ON FUNCTION
 
 -- Show evaluations.
 GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_dashboard;
+
+-- Check from outside what the API says (85_verification.sql).
+GRANT USAGE ON SCHEMA tributary TO tributary_verifier;
+GRANT SELECT ON
+    tributary.verification_tribe, tributary.verification_tick, tributary.verification_event, tributary.verification_lesson
+    TO tributary_verifier;
