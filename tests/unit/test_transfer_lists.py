@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -158,10 +159,8 @@ def test_entries_come_as_json_itself_reads_them_wherever_the_stream_is_cut(value
 @given(st.binary(max_size=120))
 def test_no_bytes_make_a_list_fall_over(raw: bytes) -> None:
     for form in (Format.JSONL, Format.MEM0):
-        try:
+        with suppress(Unreadable):
             assert all(isinstance(one, Item | Refusal | Remark) for one in pieces(raw, form))
-        except Unreadable as error:
-            assert str(error)
 
 
 # ---- files

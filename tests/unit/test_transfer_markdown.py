@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -121,7 +122,8 @@ def test_headings_in_code_quotations_lists_and_comments_are_none() -> None:
 
 
 def test_comments_are_left_out_but_not_those_in_code() -> None:
-    text = "# One\n\n<!-- hidden\nhidden -->\nseen <!-- hidden --> seen\n\n`<!-- code -->`\n\n```\n<!-- code -->\n```\n\n<!-- never closed\n"
+    text = "# One\n\n<!-- hidden\nhidden -->\nseen <!-- hidden --> seen\n\n`<!-- code -->`\n\n"
+    text += "```\n<!-- code -->\n```\n\n<!-- never closed\n"
     (one,) = items(text)
     assert "hidden" not in one.text
     assert "never closed" not in one.text
@@ -211,7 +213,8 @@ def test_one_line_that_is_too_long_is_cut_between_characters() -> None:
 
 
 def test_a_skill_says_when_it_is_to_be_used() -> None:
-    text = "---\nname: pdf-forms\ndescription: Fill PDF forms when asked to.\nlicense: MIT\n---\n# PDF forms\n\nUse the script.\n\n## Flat\n\nNo.\n"
+    text = "---\nname: pdf-forms\ndescription: Fill PDF forms when asked to.\nlicense: MIT\n---\n"
+    text += "# PDF forms\n\nUse the script.\n\n## Flat\n\nNo.\n"
     found = items(text, Format.SKILL, "skills/pdf/SKILL.md")
     assert [one.situation for one in found] == [
         "Fill PDF forms when asked to. > PDF forms",
@@ -222,7 +225,8 @@ def test_a_skill_says_when_it_is_to_be_used() -> None:
 
 
 def test_each_bullet_of_an_agents_file_is_a_lesson_under_the_headings_above() -> None:
-    text = "# Rules\n\nIntro.\n\n- Use tabs.\n- Run `make`\n  before you push:\n  - always\n\n## Style\n\nOne sentence.\n\n## Steps\n\n1. First.\n2. Second.\n"
+    text = "# Rules\n\nIntro.\n\n- Use tabs.\n- Run `make`\n  before you push:\n  - always\n\n"
+    text += "## Style\n\nOne sentence.\n\n## Steps\n\n1. First.\n2. Second.\n"
     found = items(text, Format.AGENTS, "AGENTS.md")
     assert [(one.place.ref, one.text, one.situation) for one in found] == [
         ("AGENTS.md#Rules:5", "Use tabs.", "Rules"),
@@ -323,10 +327,8 @@ def test_no_text_makes_a_parser_fall_over_or_breaks_a_limit(text: str) -> None:
 @given(st.binary(max_size=200))
 def test_no_bytes_make_the_front_matter_fall_over(raw: bytes) -> None:
     lines = ["---", *raw.decode(errors="replace").split("\n"), "---"]
-    try:
+    with suppress(Unreadable):
         front_matter(lines)
-    except Unreadable as error:
-        assert str(error)
 
 
 @given(st.text(max_size=400), st.lists(st.integers(0, 30), max_size=5), st.integers(4, 40))

@@ -33,7 +33,7 @@ from tributary.transfer import (
 if TYPE_CHECKING:
     from tributary.client import Attempt, Learned, Lesson, Memory, TributaryError
 
-_BATCH_S = 20.0
+_BATCH_S = 25.0
 """What a batch may take before the rest of it is kept as pending."""
 _QUICK_S = 2.0
 _SLOW_S = 8.0
@@ -217,7 +217,7 @@ class Importer:
     def _keep_pace(self, lessons: int, took_s: float) -> None:
         """Asks for as much at a time as the server does in some seconds."""
         if took_s < _QUICK_S and lessons >= self._size:
-            self._size = min(BATCH_LESSONS, self._size * 2)
+            self._size = min(BATCH_LESSONS, self._size + self._size // 2)
         elif took_s > _SLOW_S:
             self._size = max(_FEWEST, self._size // 2)
 
