@@ -28,6 +28,8 @@ class Report:
     def __init__(self, output: Output, *, dry_run: bool) -> None:
         self.counts: Counter[str] = Counter()
         self.files = 0
+        self.say = output.lines
+        """How lines are said: beside a bar, by it."""
         self._output = output
         self._dry_run = dry_run
         self._rows: list[Mapping[str, object]] = []
@@ -43,7 +45,7 @@ class Report:
             self._rows.append({"outcome": what, "ref": ref, "lesson": lesson, "note": note or None})
         else:
             told = " ".join(one for one in (lesson or "", shown(note)) if one)
-            self._output.lines([f"{what:<11} {shown(ref)}" + (f"\t{told}" if told else "")])
+            self.say([f"{what:<11} {shown(ref)}" + (f"\t{told}" if told else "")])
 
     def refusal(self, refusal: Refusal) -> None:
         self.lesson(REFUSED, refusal.where, note=refusal.reason)

@@ -82,7 +82,7 @@ def _import_all(importer: Importer, report: Report, files: Sequence[Found], outp
     from tributary.transfer import Refusal
 
     try:
-        with _progress(files, wanted=not output.as_json and sys.stderr.isatty()) as advance:
+        with _progress(report, files, wanted=not output.as_json and sys.stderr.isatty()) as advance:
             for one in files:
                 try:
                     stream = one.path.open("rb")
@@ -117,7 +117,7 @@ class _Watched:
 
 
 @contextmanager
-def _progress(files: Sequence[Found], *, wanted: bool) -> Iterator[Callable[[int], None]]:
+def _progress(report: Report, files: Sequence[Found], *, wanted: bool) -> Iterator[Callable[[int], None]]:
     """Gives what is told of bytes as they are read. `wanted` shows a bar on standard error."""
     if not wanted:
         yield lambda _: None
@@ -126,7 +126,12 @@ def _progress(files: Sequence[Found], *, wanted: bool) -> Iterator[Callable[[int
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("importing"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    # lines that go to a file are no business of the bar's
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("importing", total=sum(one.bytes for one in files))
-        yield lambda read: bar.advance(task, read)
+        before = report.say
+        if sys.stdout.isatty():  # else lines go to a file, and are no business of the bar's
+            report.say = lambda lines: bar.console.out("\n".join(lines), highlight=False)
+        try:
+            yield lambda read: bar.advance(task, read)
+        finally:
+            report.say = before
