@@ -70,6 +70,7 @@ def test_equal_words_with_other_tags_replace_their_own(ruled: Tribal) -> None:
 
 def test_nobody_but_a_curator_replaces_what_another_taught(ruled: Tribal, judge: RuledJudge) -> None:
     first = id_of(ruled.learn(ruled.agent("author"), "the port is 80"))
+    ruled.learn(ruled.curator, "something that a judge would be asked about")
     other = ruled.agent("other")
     asked = len(judge.asked)
     with pytest.raises(Forbidden, match="another agent's"):
@@ -77,7 +78,7 @@ def test_nobody_but_a_curator_replaces_what_another_taught(ruled: Tribal, judge:
     with pytest.raises(Forbidden, match="another agent's"):
         ruled.memory.learn(other, Draft(text="it is 81", situation="s", source=SEEN, replaces=(first,)), wait=False)
     assert len(judge.asked) == asked
-    assert ruled.status_counts() == {"active": 1}
+    assert ruled.status_counts() == {"active": 2}
     assert ruled.learn(ruled.curator, "the port is 81", replaces=(first,)).outcome is Outcome.SUPERSEDED
 
 

@@ -228,6 +228,8 @@ def test_a_listing_is_narrowed_to_a_source_and_to_ones_own(memory: Memory, tribe
 def test_what_a_lesson_replaces_is_sent_as_ids_and_not_at_all_where_there_is_none(memory: Memory, tribe: Tribe) -> None:
     known = memory.recall("q")[0]
     tribe.requests.clear()
+    item = {"status": 200, "result": learned(), "problem": None}
+    tribe.replies["learn_batch"] = {"items": [item, item]}
     fields: dict[str, Any] = {"situation": "s", "source": observed()}
     memory.learn("t", **fields)
     memory.learn("t", **fields, replaces=[known, TWO])

@@ -54,7 +54,7 @@ class JsonStream:
                 broken = True
             else:
                 broken = False
-            if not broken and (end < len(self._text) or self._ended):  # a number may go on in what is still to come
+            if not broken and (self._ended or self._is_whole(end)):
                 self._place = end
                 return found
             if len(self._text) - self._place > VALUE_CHARACTERS:
@@ -87,6 +87,10 @@ class JsonStream:
             self.take(":")
             yield key
         self.take("}")
+
+    def _is_whole(self, end: int) -> bool:
+        """Tells whether the value that ends there does: a number may go on, with its fraction or exponent, in what is to come."""
+        return len(self._text) - end > len("e-1") or self._text[end : end + 1] in tuple(",]}:")
 
     def _fill(self) -> bool:
         """Reads on; as much again as waits already, so that a long value is not parsed anew for each piece of it."""
