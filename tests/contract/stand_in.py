@@ -244,8 +244,12 @@ class StandIn:
         limit: int = 20,
         before: str | None = None,
         as_of: int | datetime | None = None,
+        ref: str | None = None,
+        ref_prefix: str | None = None,
+        mine: bool = False,
     ) -> Listing:
-        self._note("lessons", principal=principal, status=status, limit=limit, before=before, as_of=as_of)
+        asked = {"status": status, "limit": limit, "before": before, "as_of": as_of}
+        self._note("lessons", principal=principal, **asked, ref=ref, ref_prefix=ref_prefix, mine=mine)
         page = tuple(self.kept.values())[:limit]
         return Listing(lessons=page, confidences=(0.7,) * len(page), next_before=None, receipt=receipt_of({}, ()))
 

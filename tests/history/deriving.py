@@ -50,6 +50,16 @@ class Case:
         return None if named == self.lesson_id else named
 
     @property
+    def replaces(self) -> frozenset[UUID]:
+        """The lessons whose place it is to take, which only what is new can say."""
+        return frozenset(self.draft.replaces if self.stands is None else ())
+
+    @property
+    def against(self) -> frozenset[UUID]:
+        """All lessons that its writer said it contradicts."""
+        return self.replaces | frozenset([] if self.contests is None else [self.contests])
+
+    @property
     def released(self) -> bool:
         """Tells whether a curator lets a held back lesson in: nobody else decides about one."""
         return self.stands == QUARANTINED
@@ -118,7 +128,13 @@ class Deriver:
             return Plan(outcome=Outcome.QUARANTINED, reason="held back by the screen")
         if case.decision["outcome"] == Outcome.PENDING and case.known is None:
             return Plan(outcome=Outcome.PENDING, reason="kept unjudged")
-        asked = Asked(ending=case.ending, contests=case.contests, released=case.released, stored=case.stands is not None)
+        asked = Asked(
+            ending=case.ending,
+            against=case.against,
+            replaces=case.replaces,
+            released=case.released,
+            stored=case.stands is not None,
+        )
         return plan_outcome(case.draft, writer, policy, judged, at=at, asked=asked)
 
     def _believed_already(self, case: Case) -> bool:
@@ -247,8 +263,8 @@ def committed(model: Model, case: Case, effects: Effects, tick: int, find: Mappi
         )
     if lesson_id is not None and plan.confirm is None:
         model.make_rivals(lesson_id, (*plan.rivals, *(effects.contradicts or ())))
-        if effects.standing in (PENDING, QUARANTINED) and case.contests is not None:
-            model.make_rivals(lesson_id, (case.contests,))
+        if effects.standing in (PENDING, QUARANTINED):
+            model.make_rivals(lesson_id, tuple(case.against))
         if effects.contradicts is not None and (found := find.get(("conflict", None))):
             model.open(found, _quarrel(case, "conflict", lesson_id, effects.contradicts, tick, precedent=plan.precedent))
         if effects.standing == ACTIVE:

@@ -138,13 +138,19 @@ class Workload:
     # -- what may be asked
 
     def _learn(self, scene: Scene, chance: random.Random) -> Request:
-        given: dict[str, Any] = {"draft": self._world.draft(chance)}
+        """Sometimes in the place of another lesson, mostly by its author."""
+        draft, agent = self._world.draft(chance), chance.choice(scene.agents)
+        known = _recent(scene.lessons, chance) if chance.random() < 0.15 else None
+        if known is not None:
+            draft = replace(draft, replaces=(known.lesson_id,))
+            agent = chance.choice([agent, *(one for one in scene.agents if one.agent_id == known.agent_id)])
+        given: dict[str, Any] = {"draft": draft}
         hurry = chance.random()
         if hurry < 0.04:
             given["wait"] = False
         elif hurry < 0.1:
             given["deadline_s"] = SOON_S
-        return Request(agent=chance.choice(scene.agents), operation="learn", given=given)
+        return Request(agent=agent, operation="learn", given=given)
 
     def _learn_all(self, scene: Scene, chance: random.Random) -> Request:
         drafts = [self._world.draft(chance) for _ in range(chance.randint(2, 4))]

@@ -332,7 +332,7 @@ class Replay:
                 self._violation(Rule.VERDICTS, tick, f"on lesson {lesson_id}, which was not there")
             elif one["judge"] == SAID:
                 wrong = one["verdict"] not in (VerdictKind.CONFLICTS, VerdictKind.UNRELATED)
-                if wrong or (case.resolved is None and case.contests != lesson_id and lesson_id not in on_record):
+                if wrong or (case.resolved is None and lesson_id not in case.against and lesson_id not in on_record):
                     self._violation(Rule.VERDICTS, tick, f"nobody said of {lesson_id} that it {one['verdict']}")
             elif one["judge"] == EQUAL_CONTENT or bytes(self._rows[lesson_id]["content_hash"]) == own:
                 if one["verdict"] != VerdictKind.SAME or bytes(self._rows[lesson_id]["content_hash"]) != own:

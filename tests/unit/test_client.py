@@ -13,7 +13,7 @@ import pytest
 
 import tributary.client as sdk
 from tests.unit.client_fakes import AT, ONE, TOKEN, TWO, Hands, Tribe, hit, learned, lesson, opened, problem, receipt
-from tributary.client import Evidence, Memory, derived, imported, observed, told
+from tributary.client import Evidence, LessonDraft, Memory, derived, imported, observed, told
 
 
 @pytest.fixture
@@ -215,6 +215,32 @@ def test_lessons_are_fetched_page_by_page_and_only_as_needed(memory: Memory, tri
     assert len(tribe.requests) == 1
     assert [one.id for one in found] == [TWO]
     assert [request.url.params["status"] for request in tribe.requests] == ["any", "any"]
+
+
+def test_a_listing_is_narrowed_to_a_source_and_to_ones_own(memory: Memory, tribe: Tribe) -> None:
+    tribe.replies["lessons"] = {"lessons": [lesson()], "next": None, "receipt": receipt(1)}
+    list(memory.lessons(ref="a.md#One:1"))
+    list(memory.lessons(ref_prefix="a&b.md#", mine=True))
+    asked = [dict(request.url.params) for request in tribe.requests]
+    assert asked == [{"limit": "50", "ref": "a.md#One:1"}, {"limit": "50", "ref_prefix": "a&b.md#", "mine": "true"}]
+
+
+def test_what_a_lesson_replaces_is_sent_as_ids_and_not_at_all_where_there_is_none(memory: Memory, tribe: Tribe) -> None:
+    known = memory.recall("q")[0]
+    tribe.requests.clear()
+    item = {"status": 200, "result": learned(), "problem": None}
+    tribe.replies["learn_batch"] = {"items": [item, item]}
+    fields: dict[str, Any] = {"situation": "s", "source": observed()}
+    memory.learn("t", **fields)
+    memory.learn("t", **fields, replaces=[known, TWO])
+    memory.learn_all([LessonDraft(text="t", **fields, replaces=[TWO]), {"text": "t", **fields}])
+    bodies = [json.loads(request.content) for request in tribe.requests]
+    assert [one.get("replaces") for one in bodies[:2]] == [None, [ONE, TWO]]
+    assert [one.get("replaces") for one in bodies[2]["lessons"]] == [[TWO], None]
+    with pytest.raises(sdk.InvalidRequest, match="lesson"):
+        memory.learn("t", **fields, replaces=["les_1"])
+    with pytest.raises(sdk.InvalidRequest, match="list"):
+        memory.learn("t", **fields, replaces=ONE)
 
 
 def test_a_server_that_repeats_a_page_forever_is_found_out(memory: Memory, tribe: Tribe) -> None:

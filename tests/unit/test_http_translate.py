@@ -29,6 +29,7 @@ LEARN = models.LearnRequest.model_validate(
         "valid_until": MOMENT.replace(year=2027),
         "keep_until": MOMENT.replace(year=2028),
         "receipts": [{"id": "rcp_1"}],
+        "replaces": ["les_" + "1" * 32],
         "deadline_s": 3,
     }
 )

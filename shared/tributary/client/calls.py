@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from tributary.client.errors import BadReply, InvalidRequest, TributaryError
+from tributary.client.errors import BadReply, InvalidRequest, TributaryError, broken
 from tributary.client.hits import Hit, Hits
 from tributary.client.ids import LessonRef, lesson_id
 from tributary.client.receipts import Receipt, read_receipt
@@ -23,10 +23,10 @@ from tributary.client.values import (
     LessonDraft,
     Moment,
     as_evidence,
+    as_lesson_ids,
     as_receipts,
     as_request,
     body_of,
-    broken,
     checked,
     shown_moment,
 )
@@ -102,9 +102,11 @@ def learn(  # noqa: PLR0913
     deadline_s: float | None,
     wait: bool,
     receipts: Iterable[Receipt],
+    replaces: Iterable[LessonRef],
     idempotency_key: str,
 ) -> Call[models.LearnReply]:
-    cited = as_receipts(receipts)
+    # a server that does not know these words would refuse them
+    more: dict[str, Any] = {"receipts": as_receipts(receipts), "replaces": as_lesson_ids(replaces)}
     request = checked(
         lambda: models.LearnRequest(
             text=text,
@@ -121,7 +123,7 @@ def learn(  # noqa: PLR0913
             keep_until=keep_until,
             deadline_s=deadline_s,
             wait=wait,
-            **({"receipts": cited} if cited else {}),  # a server that knows no receipts would refuse the word
+            **{name: value for name, value in more.items() if value},
         )
     )
     return Call(
@@ -276,10 +278,19 @@ def verify(receipt: Receipt | Mapping[str, object], *, query: str) -> Call[model
     )
 
 
-def lessons(*, status: Status | Literal["any"] | None, page_size: int, before: str | None, as_of: Moment | None) -> Call[Page]:
+def lessons(
+    *,
+    status: Status | Literal["any"] | None,
+    page_size: int,
+    before: str | None,
+    as_of: Moment | None,
+    ref: str | None,
+    ref_prefix: str | None,
+    mine: bool,
+) -> Call[Page]:
     query = page_query(page_size, before)
-    if status is not None:
-        query["status"] = status
+    asked = {"status": status, "ref": ref, "ref_prefix": ref_prefix, "mine": "true" if mine else None}
+    query |= {name: value for name, value in asked.items() if value is not None}
     return Call(operation="lessons", method="GET", path="/v1/lessons", query=_with_moment(query, as_of), read=_read_page)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tributary.client.calls import Call
+from tributary.client.errors import broken
 from tributary.client.replies import read
-from tributary.client.values import body_of, broken, checked
+from tributary.client.values import body_of, checked
 from tributary.contract.distilling import DistillReply, DistillRequest, TurnRequest
 
 GivenTurn = TurnRequest | Mapping[str, object]

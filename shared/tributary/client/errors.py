@@ -235,3 +235,8 @@ class BadReply(TributaryError):
     """What answered does not speak this API."""
 
     default_code = "bad_reply"
+
+
+def broken(field: str, rule: str) -> InvalidRequest:
+    """Returns the error of one field that breaks a rule."""
+    return InvalidRequest(f"{field}: {rule}", errors=[FieldProblem(field=field, rule=rule)])

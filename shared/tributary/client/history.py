@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tributary.client.calls import Call, page_query
+from tributary.client.errors import broken
 from tributary.client.ids import LessonRef, lesson_id
 from tributary.client.receipts import Receipt, read_receipt
 from tributary.client.replies import read
-from tributary.client.values import broken
 from tributary.contract import limits
 from tributary.contract.history import ChainReply, ChangeReply, ChangesReply, EventReply, RulingReply, TimelineReply
 from tributary.contract.models import LessonReply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from tributary.client.values import broken
+from tributary.client.errors import broken
 from tributary.contract.actions import ActionReply, BegunReply, CompletedReply
 from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import DecisionReply, DisputeReply, HeldReply, ReportedReply, ReviewReply

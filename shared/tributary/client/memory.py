@@ -19,7 +19,7 @@ from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
 from tributary.client.conversation import converse
 from tributary.client.curation import Curation
 from tributary.client.driver import Driver, Sleep
-from tributary.client.errors import BadReply, InvalidRequest
+from tributary.client.errors import BadReply, InvalidRequest, broken
 from tributary.client.feed import Feed
 from tributary.client.history import Change, Changes, Timeline
 from tributary.client.hits import Hit, Hits, receipt_of
@@ -28,7 +28,7 @@ from tributary.client.keys import key_or_new
 from tributary.client.once import Once
 from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
-from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed
+from tributary.client.values import Lesson, LessonDraft, Moment, observed
 from tributary.client.view import View
 from tributary.contract.costs import By, CostsReply
 from tributary.contract.curation import RetireCause, RetiredReply
@@ -99,12 +99,14 @@ class Memory:
         deadline_s: float | None = None,
         wait: bool = True,
         receipts: Iterable[Receipt] = (),
+        replaces: Iterable[LessonRef] = (),
         idempotency_key: str | None = None,
     ) -> LearnReply:
         """Hands a lesson to the tribe and returns what became of it.
 
         `situation` says when the lesson applies, `source` how you know, as in `observed("run:88")`, and `receipts` by which
-        recalls you came to it, as in `[hits.receipt]`: they are kept with the decision. The outcome may be
+        recalls you came to it, as in `[hits.receipt]`: they are kept with the decision. `replaces` names up to 8 believed
+        lessons of yours (a curator's: any) whose place it takes, whatever a judge says of them. The outcome may be
         `disputed`, `quarantined` or, past `deadline_s` or at once without `wait`, `pending`: then it is kept, but not believed
         yet. Where `deadline_s` is too short for a model to screen it, it is `quarantined` until it was screened. A key is made
         for each call, so that a lost reply is no second lesson; give your own to be safe across restarts too.
@@ -125,6 +127,7 @@ class Memory:
             deadline_s=deadline_s,
             wait=wait,
             receipts=receipts,
+            replaces=replaces,
             idempotency_key=key_or_new(idempotency_key),
         )
         return self._run(call)
@@ -305,19 +308,40 @@ class Memory:
         return View(self, when)
 
     def lessons(
-        self, *, status: Status | Literal["any"] | None = None, page_size: int = 50, as_of: Moment | None = None
+        self,
+        *,
+        status: Status | Literal["any"] | None = None,
+        page_size: int = 50,
+        as_of: Moment | None = None,
+        ref: str | None = None,
+        ref_prefix: str | None = None,
+        mine: bool = False,
     ) -> Iterator[Lesson]:
-        """Yields the tribe's lessons, newest first: believed ones, or those of `status`. Pages are fetched as needed."""
-        for page in self.pages(status=status, page_size=page_size, as_of=as_of):
+        """Yields the tribe's lessons, newest first: believed ones, or those of `status`. Pages are fetched as needed.
+
+        `ref` asks for those whose source has it, `ref_prefix` for those whose `ref` begins so, as `runbook.md#`; `mine` for your
+        own, with those that a screen holds back.
+        """
+        for page in self.pages(status=status, page_size=page_size, as_of=as_of, ref=ref, ref_prefix=ref_prefix, mine=mine):
             yield from page.lessons
 
     def pages(
-        self, *, status: Status | Literal["any"] | None = None, page_size: int = 50, as_of: Moment | None = None
+        self,
+        *,
+        status: Status | Literal["any"] | None = None,
+        page_size: int = 50,
+        as_of: Moment | None = None,
+        ref: str | None = None,
+        ref_prefix: str | None = None,
+        mine: bool = False,
     ) -> Iterator[Page]:
         """Yields the same lessons as `lessons`, a page at a time, each with its receipt."""
         before: str | None = None
         while True:
-            page = self._run(calls.lessons(status=status, page_size=page_size, before=before, as_of=as_of))
+            call = calls.lessons(
+                status=status, page_size=page_size, before=before, as_of=as_of, ref=ref, ref_prefix=ref_prefix, mine=mine
+            )
+            page = self._run(call)
             if page.next is not None and page.next == before:
                 raise BadReply("the server's next page is the page before")
             yield page

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tributary.client.errors import InvalidRequest
+from tributary.client.errors import InvalidRequest, broken
+from tributary.client.ids import LessonRef, lesson_id
 from tributary.client.receipts import Receipt
 from tributary.contract.distilling import ProposedLessonReply
 from tributary.contract.models import ChallengeReply, Evidence, FieldProblem, How, Kind, LessonReply, LessonRequest, Source
@@ -38,6 +39,7 @@ class LessonDraft:
     valid_until: datetime | None = None
     keep_until: datetime | None = None
     receipts: Iterable[Receipt] = ()
+    replaces: Iterable[LessonRef] = ()
 
 
 def observed(ref: str | None = None) -> Source:
@@ -84,6 +86,13 @@ def as_receipts(given: Iterable[Receipt]) -> list[dict[str, object]]:
     return found
 
 
+def as_lesson_ids(given: Iterable[LessonRef]) -> list[str]:
+    """Returns the ids of lessons; raises InvalidRequest for one that is none."""
+    if isinstance(given, str):
+        raise broken("replaces", "must be a list of lessons or their ids")
+    return [lesson_id(one) for one in given]
+
+
 def as_request(given: LessonDraft | ProposedLessonReply | Mapping[str, object]) -> LessonRequest:
     """Returns one lesson of a batch as it is sent; raises InvalidRequest naming every field that breaks a rule."""
     if isinstance(given, LessonDraft):
@@ -103,6 +112,8 @@ def as_request(given: LessonDraft | ProposedLessonReply | Mapping[str, object]) 
         stated["evidence"] = [as_evidence(one, position) for position, one in enumerate(evidence)]
     if receipts := stated.pop("receipts", ()):
         stated["receipts"] = as_receipts(receipts)
+    if replaces := stated.pop("replaces", ()):
+        stated["replaces"] = as_lesson_ids(replaces)
     return checked(lambda: LessonRequest.model_validate(stated))
 
 
@@ -113,11 +124,6 @@ def checked(make: Callable[[], Made], *, within: str | None = None) -> Made:
     except ValidationError as error:
         problems = [_problem(one, within) for one in error.errors(include_url=False, include_input=False)]
     raise InvalidRequest("; ".join(f"{one.field}: {one.rule}" for one in problems), errors=problems)
-
-
-def broken(field: str, rule: str) -> InvalidRequest:
-    """Returns the error of one field that breaks a rule."""
-    return InvalidRequest(f"{field}: {rule}", errors=[FieldProblem(field=field, rule=rule)])
 
 
 def shown_moment(when: Moment) -> str:

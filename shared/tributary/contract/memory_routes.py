@@ -132,6 +132,21 @@ MEMORY: tuple[Route, ...] = (
                     ],
                 },
             ),
+            QueryParameter(
+                name="ref",
+                description="Only lessons whose source has exactly this `ref`.",
+                schema={"type": "string", "maxLength": limits.REF_CHARACTERS},
+            ),
+            QueryParameter(
+                name="ref_prefix",
+                description="Only lessons whose source has a `ref` that begins so, such as `runbook.md#`.",
+                schema={"type": "string", "maxLength": limits.REF_CHARACTERS},
+            ),
+            QueryParameter(
+                name="mine",
+                description="`true`: only what the caller taught, with what of it a screen holds back.",
+                schema={"type": "string", "enum": ["true", "false"], "default": "false"},
+            ),
             _AS_OF,
         ),
     ),

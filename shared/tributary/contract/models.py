@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from tributary.contract import limits
 from tributary.contract.values import (
+    LessonId,
     Moment,
     Name,
     Note,
@@ -90,6 +91,13 @@ class LessonRequest(Request):
         Field(
             max_length=limits.RECEIPTS,
             description="Receipts of recalls that led to it, unchanged. Their ids and ticks are kept with the decision.",
+        ),
+    ] = Field(default_factory=list)
+    replaces: Annotated[
+        list[LessonId],
+        Field(
+            max_length=limits.REPLACES,
+            description="Believed lessons that this one replaces, whatever a judge says: the writer's own, or any for a curator.",
         ),
     ] = Field(default_factory=list)
 

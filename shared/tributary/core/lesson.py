@@ -82,6 +82,8 @@ class Draft:
     keep_until: datetime | None = None
     receipts: tuple[Mapping[str, object], ...] = ()
     """Documents of the recalls that led to it, as they were signed. Kept with the decision, not with the lesson."""
+    replaces: tuple[UUID, ...] = ()
+    """Believed lessons whose place it is to take, whatever a judge says of the pairs. Kept as the verdicts of the decision."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ TAG_KEY_CHARACTERS = 64
 TAG_VALUE_CHARACTERS = 200
 EVIDENCE_ITEMS = 16
 RECEIPTS = 8
+REPLACES = 8
 EVIDENCE_CHARACTERS = 2000
 REF_CHARACTERS = 2000
 RECALL_LIMIT = 100
@@ -131,6 +132,8 @@ def check_draft(draft: Draft) -> None:
         raise InvalidRequest("evidence", f"has {len(draft.evidence)} items; at most {EVIDENCE_ITEMS} are allowed")
     if len(draft.receipts) > RECEIPTS:
         raise InvalidRequest("receipts", f"has {len(draft.receipts)} items; at most {RECEIPTS} are allowed")
+    if len(draft.replaces) > REPLACES:
+        raise InvalidRequest("replaces", f"has {len(draft.replaces)} items; at most {REPLACES} are allowed")
     check_confidence("confidence", draft.confidence)
     for name in ("valid_from", "valid_until", "keep_until"):
         check_aware(name, getattr(draft, name))

@@ -82,12 +82,14 @@ class Plan:
 class Asked:
     """What a decision is about besides a new lesson's own words.
 
-    `ending` is how a curator ends the dispute of the lesson; `contests` is the believed lesson that the writer speaks against;
-    `released` tells that a curator lets a held back lesson in, `stored` that the lesson is stored already.
+    `ending` is how a curator ends the dispute of the lesson; `against` are the believed lessons that the writer speaks against,
+    `replaces` those among them whose place it takes, whatever time either claims to hold at; `released` tells
+    that a curator lets a held back lesson in, `stored` that the lesson is stored already.
     """
 
     ending: Ending | None = None
-    contests: UUID | None = None
+    against: frozenset[UUID] = frozenset()
+    replaces: frozenset[UUID] = frozenset()
     released: bool = False
     stored: bool = False
 
@@ -112,7 +114,7 @@ def plan_outcome(
     standing = [j for j in judged if not _lapsed(j, at)]
     disputed = _split(j for j in standing if j.candidate.lesson.status is Status.DISPUTED)
     known = _Known(
-        active=_active(draft, standing, disputed, at),
+        active=_active(draft, standing, disputed, at, asked.replaces),
         disputed=disputed,
         pending=_split(j for j in standing if j.candidate.lesson.status is Status.PENDING),
         rejected=_split(j for j in standing if j.candidate.rejected_as is not None),
@@ -143,10 +145,11 @@ def _over(draft: Draft, at: datetime) -> bool:
     return draft.valid_until is not None and draft.valid_until <= at
 
 
-def _active(draft: Draft, standing: Sequence[Judged], disputed: _Sides, at: datetime) -> _Sides:
+def _active(draft: Draft, standing: Sequence[Judged], disputed: _Sides, at: datetime, replaces: frozenset[UUID]) -> _Sides:
     """Splits the believed candidates by verdict.
 
-    What opposes a disputed lesson that says the same opposes this one. A claim about another time contradicts nothing.
+    What opposes a disputed lesson that says the same opposes this one. A claim about another time contradicts nothing, but it
+    does replace what its writer says.
     """
     sides = _split(j for j in standing if j.candidate.lesson.status is Status.ACTIVE)
     opponents = frozenset[UUID]().union(*(j.candidate.opponents for j in disputed.same))
@@ -158,7 +161,11 @@ def _active(draft: Draft, standing: Sequence[Judged], disputed: _Sides, at: date
         and j.candidate.lesson.status is Status.ACTIVE
         and j.candidate.lesson.lesson_id not in contradicted
     ]
-    conflicts = [j for j in sides.conflicts + opposed if not (_over(draft, at) or _apart(draft, j.candidate.lesson))]
+    conflicts = [
+        j
+        for j in sides.conflicts + opposed
+        if j.candidate.lesson.lesson_id in replaces or not (_over(draft, at) or _apart(draft, j.candidate.lesson))
+    ]
     ids = {j.candidate.lesson.lesson_id for j in opposed}
     unsure = [j for j in sides.unsure if j.candidate.lesson.lesson_id not in ids and not _over(draft, at)]
     return replace(sides, conflicts=conflicts, unsure=unsure)
@@ -190,7 +197,7 @@ def _answered_by_the_known(draft: Draft, writer: Principal, policy: Policy, know
     """Returns the plan when the lesson will not be believed as one of its own, None when it will."""
     active, disputed, pending, gone = known.active, known.disputed, known.pending, known.gone
     if active.same:
-        contested = [j for j in active.conflicts if j.candidate.lesson.lesson_id == asked.contests]
+        contested = [j for j in active.conflicts if j.candidate.lesson.lesson_id in asked.against]
         ends = may_replace_all(draft, writer, policy, _lessons(contested))
         return replace(
             _repeat(_surest(active.same), lapse=gone),

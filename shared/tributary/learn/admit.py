@@ -9,6 +9,9 @@ from tributary import spaces
 from tributary.core.history import Citation
 from tributary.core.lesson import Draft, Lesson
 
+_OF_THE_REQUEST = ("receipts", "replaces")
+"""What a writer hands in with a lesson and is kept with its decision, not with the lesson."""
+
 
 def embedded_text(draft: Draft) -> str:
     """Returns what a lesson is found by: its situation, then its text."""
@@ -33,7 +36,7 @@ def screened_fields(draft: Draft) -> Mapping[str, str]:
 
 def draft_of(lesson: Lesson) -> Draft:
     """Returns what the writer of a stored lesson had handed in."""
-    return Draft(**{field.name: getattr(lesson, field.name) for field in fields(Draft) if field.name != "receipts"})
+    return Draft(**{field.name: getattr(lesson, field.name) for field in fields(Draft) if field.name not in _OF_THE_REQUEST})
 
 
 def content_of(draft: Draft, citations: Sequence[Citation]) -> Mapping[str, object]:

@@ -36,7 +36,7 @@ def read_candidates(database: Database, proposal: Proposal, *, exact_limit: int)
                 "rare": RARE_TERMS,
                 "cap": COMMON_FROM,
                 "exact_limit": exact_limit,
-                "also": [one for one in (proposal.lesson_id if proposal.stored else None, proposal.contests) if one],
+                "also": [*([proposal.lesson_id] if proposal.stored else []), *proposal.against],
             },
         )
     )

@@ -10,7 +10,7 @@ from uuid import UUID
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import Rejection
 from tributary.core.decision import SCREEN_UNAVAILABLE, Outcome, ScreenFinding, Unscreened, VerdictKind
-from tributary.core.errors import ModelFailed, Overloaded, WrongStanding
+from tributary.core.errors import Forbidden, ModelFailed, NotFound, Overloaded, WrongStanding
 from tributary.core.ids import Prefix, new_id, show
 from tributary.core.lesson import Draft, Status
 from tributary.core.normal import content_hash, subject_key, text_hash
@@ -179,6 +179,7 @@ class Decider:
         return replace(proposal, ahead=ahead)
 
     def _plan(self, proposal: Proposal, reading: Reading, bench: Bench, deadline: Deadline) -> Plan:
+        _check_replaceable(proposal, reading)
         contested = None if proposal.contests is None else reading.candidates.get(proposal.contests)
         if proposal.contests is not None and (contested is None or not contested.lesson.believed):
             stands = contested.lesson.status if contested else "unknown"
@@ -191,6 +192,19 @@ class Decider:
                 raise Overloaded("not every candidate could be judged in time; nothing was changed, try again")
             return Plan(outcome=Outcome.PENDING, reason="kept unjudged: the deadline passed before every candidate was judged")
         return plan_outcome(proposal.draft, writer, reading.policy, judged, at=reading.at, asked=proposal.asked)
+
+
+def _check_replaceable(proposal: Proposal, reading: Reading) -> None:
+    """Raises what `replaceable_v1` refuses under the gate, before a judge is paid for it."""
+    for lesson_id in proposal.draft.replaces:
+        named = reading.candidates.get(lesson_id)
+        if named is None:
+            raise NotFound(f"there is no lesson {show(Prefix.LESSON, lesson_id)} to replace")
+        if named.lesson.agent_id != proposal.principal.agent_id and reading.role is not Role.CURATOR:
+            raise Forbidden(f"{show(Prefix.LESSON, lesson_id)} is another agent's; only its author or a curator may replace it")
+        if not named.lesson.believed:
+            rule = f"{show(Prefix.LESSON, lesson_id)} is {named.lesson.status}; only a believed lesson can be replaced"
+            raise WrongStanding(rule)
 
 
 def _held_back(proposal: Proposal, reading: Reading) -> Plan | None:
@@ -218,10 +232,9 @@ def index_of(proposal: Proposal) -> dict[str, object]:
 
 
 def _forced(proposal: Proposal, reading: Reading) -> dict[UUID, VerdictKind]:
-    """Returns what is not asked of a judge: the contested pair, what a curator said, and the rivals on record."""
+    """Returns what is not asked of a judge: the pairs that the writer named, what a curator said, and the rivals on record."""
     forced: dict[UUID, VerdictKind] = {}
-    if proposal.contests is not None:
-        forced[proposal.contests] = VerdictKind.CONFLICTS
+    forced.update(dict.fromkeys(proposal.against, VerdictKind.CONFLICTS))
     if proposal.stored is not None:
         # an earlier verdict, or the agent who contested, made them rivals; nobody but a curator takes that back
         forced.update(dict.fromkeys(reading.opponents, VerdictKind.CONFLICTS))

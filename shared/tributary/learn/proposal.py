@@ -94,11 +94,17 @@ class Proposal:
         return self.placed.embedding
 
     @property
+    def against(self) -> tuple[UUID, ...]:
+        """The believed lessons that its writer says it contradicts or replaces."""
+        return (*([] if self.contests is None else [self.contests]), *self.draft.replaces)
+
+    @property
     def asked(self) -> Asked:
         resolution = self.stored.resolution if self.stored else None
         return Asked(
             ending=resolution.ending if resolution else None,
-            contests=self.contests,
+            against=frozenset(self.against),
+            replaces=frozenset(self.draft.replaces),
             stored=self.stored is not None,
             released=self.stored is not None and self.stored.stands is Status.QUARANTINED and self.stored.actor is not None,
         )

@@ -14,7 +14,7 @@ from tributary.core.confidence import shown_confidence
 from tributary.core.errors import InvalidRequest, NotFound
 from tributary.core.ids import Prefix, new_id
 from tributary.core.lesson import Lesson, Status
-from tributary.core.limits import RECALL_LIMIT, check_aware
+from tributary.core.limits import RECALL_LIMIT, REF_CHARACTERS, check_aware, check_short
 from tributary.core.ranking import DIGITS, VERSION
 from tributary.core.receipt import Coverage, Exclusion, Receipt, ScoredHit, Searched, SearchPath
 from tributary.core.requests import LessonDetail, Listing
@@ -42,10 +42,20 @@ class Reader:
         limit: int = 20,
         before: str | None = None,
         as_of: int | datetime | None = None,
+        ref: str | None = None,
+        ref_prefix: str | None = None,
+        mine: bool = False,
     ) -> Listing:
-        """Returns a page, newest first; `status` None lists every status. Raises InvalidRequest."""
-        principal.require(Role.CURATOR if status is Status.QUARANTINED else Role.READER)
+        """Returns a page, newest first; `status` None lists every status. Raises InvalidRequest.
+
+        Only lessons whose source has the `ref`, or one that begins with `ref_prefix`, and only the caller's own when `mine`: then
+        those too that are held back.
+        """
+        principal.require(Role.CURATOR if status is Status.QUARANTINED and not mine else Role.READER)
         check_limit(limit)
+        for name, value in (("ref", ref), ("ref_prefix", ref_prefix)):
+            if value is not None:
+                check_short(name, value, REF_CHARACTERS)
         check_as_of(as_of)
         before_tick, before_id = parse_cursor(before)
         tick, instant = tick_and_instant(as_of)
@@ -56,8 +66,12 @@ class Reader:
                     statement("recall", "list"),
                     {
                         "tribe_id": principal.tribe_id,
+                        "agent_id": principal.agent_id,
                         "status": None if status is None else status.value,
                         "hide": principal.role is not Role.CURATOR,
+                        "mine": mine,
+                        "ref": ref,
+                        "ref_prefix": ref_prefix,
                         "limit": limit,
                         "before_tick": before_tick,
                         "before_id": before_id,
@@ -70,7 +84,14 @@ class Reader:
         lessons = tuple(rows.lesson(one) for one in found["lessons"])
         at = rows.moment(found["at"])
         last = lessons[-1] if found["more"] else None
-        filters = {"status": "any" if status is None else status.value, "limit": limit, "before": before, "as_of": _shown(as_of)}
+        narrowed = {"ref": ref, "ref_prefix": ref_prefix, "mine": mine or None}
+        filters = {
+            "status": "any" if status is None else status.value,
+            "limit": limit,
+            "before": before,
+            "as_of": _shown(as_of),
+            **{name: value for name, value in narrowed.items() if value is not None},
+        }
         return Listing(
             lessons=lessons,
             confidences=_confidences(lessons, at),

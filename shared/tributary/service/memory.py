@@ -255,9 +255,14 @@ class Memory:
         limit: int = 20,
         before: str | None = None,
         as_of: int | datetime | None = None,
+        ref: str | None = None,
+        ref_prefix: str | None = None,
+        mine: bool = False,
     ) -> Listing:
-        """Returns a page of lessons, newest first; `status` None lists every status."""
-        listing = self.reader.lessons(principal, status=status, limit=limit, before=before, as_of=as_of)
+        """Returns a page of lessons, newest first (`recall.Reader.lessons`); `status` None lists every status."""
+        listing = self.reader.lessons(
+            principal, status=status, limit=limit, before=before, as_of=as_of, ref=ref, ref_prefix=ref_prefix, mine=mine
+        )
         self.usage.count(principal, "lessons")
         return listing
 

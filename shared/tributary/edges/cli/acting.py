@@ -205,7 +205,7 @@ def reconcile(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a doubt, as a curator who has looked: the effect happened, or it did not and may be begun again.
+    """End a doubt, as a curator who has looked: it happened, or it may be begun again.
 
     \b
     Example: tributary action reconcile act_0199c0ffee0070008000000000000001 --happened --why "the console shows the reboot"

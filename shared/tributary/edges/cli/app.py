@@ -19,6 +19,7 @@ from tributary.edges.cli import (
     doctoring,
     gardening,
     history,
+    importing,
     judging,
     knowledge,
     models,
@@ -46,7 +47,7 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, watch, stats, status, distill, costs,
+learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, watch, stats, status, distill, costs,
 curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that
 'tributary serve' runs here. screen, judge, models, completion and version need no server, and doctor looks at everything. The
 other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and
@@ -142,6 +143,7 @@ def _root(
 app.command("serve")(serving.serve)
 app.command("learn")(knowledge.learn)
 app.command("distill")(distilling.distill)
+app.command("import")(importing.import_)
 app.command("contest")(knowledge.contest)
 app.command("recall")(knowledge.recall)
 app.command("verify")(receipts.verify)

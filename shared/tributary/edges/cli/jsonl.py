@@ -16,12 +16,11 @@ import typer
 from tributary.core.errors import InvalidRequest
 from tributary.core.limits import SUBJECT_CHARACTERS, check_short, check_storable, check_text
 from tributary.edges.cli.failures import CommandFailed
+from tributary.transfer import LINE_BYTES, bounded_lines
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-LINE_BYTES = 1024 * 1024
-"""The longest line that is read: all fields of a lesson at their limits, in escapes, several times over."""
 _BETWEEN_PROGRESS_S = 0.5
 _FROM_STANDARD_INPUT = "-"
 _SHOWN_CHARACTERS = 40
@@ -132,16 +131,10 @@ def _is_a_file(stream: BinaryIO) -> bool:
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes | None]:
-    """Yields each line as soon as it is there, without its end; None for one that is too long. An empty input is one line."""
+    """Yields each line as soon as it is there; None for one that is too long. An empty input is one line."""
     number = 0
-    while line := stream.readline(LINE_BYTES + 1):
-        number += 1
-        if len(line) <= LINE_BYTES or line.endswith(b"\n"):
-            yield line.removesuffix(b"\n").removesuffix(b"\r")
-            continue
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(LINE_BYTES)
-        yield None
+    for number, line in enumerate(bounded_lines(stream), 1):  # noqa: B007  (looked at afterwards)
+        yield line
     if not number:
         yield b""
 

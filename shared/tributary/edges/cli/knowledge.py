@@ -61,6 +61,10 @@ def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
     valid_until: Annotated[str | None, typer.Option(metavar="TIME", help="Until when it holds.")] = None,
     keep_until: Annotated[str | None, typer.Option(metavar="TIME", help="Never evict it before.")] = None,
     deadline: DeadlineS = None,
+    replaces: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="A believed lesson of yours whose place it takes, whatever a judge says; up to 8 times."),
+    ] = None,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Keep it as pending at once, to be judged soon.")] = False,
     key: Annotated[
         str | None, typer.Option(metavar="KEY", help="Repeating the command with the same key learns it only once.")
@@ -94,6 +98,7 @@ def learn(  # noqa: PLR0913, PLR0917  (one parameter an option)
             keep_until=time(keep_until, "--keep-until"),
             deadline_s=deadline,
             wait=not no_wait,
+            replaces=replaces or (),
             idempotency_key=key,
         )
     output.result(reply.model_dump(mode="json"), learned_lines(reply))
@@ -250,6 +255,11 @@ def retire(
 def lessons(
     context: typer.Context,
     status: Annotated[StatusName, typer.Option(help="Only lessons that stand so.")] = StatusName.ACTIVE,
+    ref: Annotated[str | None, typer.Option(metavar="REF", help="Only what comes from exactly there.")] = None,
+    ref_prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Only what comes from a place that begins so, such as runbook.md#.")
+    ] = None,
+    mine: Annotated[bool, typer.Option("--mine", help="Only what you taught, with what of it is held back.")] = False,
     limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Show at most so many.")] = 20,
     as_of: Annotated[str | None, typer.Option(metavar="TIME|TICK", help="As they stood then.")] = None,
     as_json: AsJson = False,
@@ -267,7 +277,8 @@ def lessons(
     receipts: list[Receipt] = []
     more = False
     with doors.open_client() as memory:
-        for page in memory.pages(status=status.value, page_size=min(limit, _LARGEST_PAGE), as_of=when):
+        size = min(limit, _LARGEST_PAGE)
+        for page in memory.pages(status=status.value, page_size=size, as_of=when, ref=ref, ref_prefix=ref_prefix, mine=mine):
             room = limit - len(found)
             found += islice(page.lessons, room)
             receipts.append(page.receipt)

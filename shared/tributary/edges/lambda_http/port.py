@@ -120,6 +120,9 @@ class MemoryFace(Protocol):
         limit: int = ...,
         before: str | None = ...,
         as_of: int | datetime | None = ...,
+        ref: str | None = ...,
+        ref_prefix: str | None = ...,
+        mine: bool = ...,
     ) -> Listing: ...
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail: ...

@@ -79,9 +79,10 @@ def _broken_rule(parameter: QueryParameter | None, value: str, *, doubled: bool)
         return "is given more than once"
     if not value or "\x00" in value:
         return "must not be empty or contain the NUL character"
-    if len(value) > _MOST_CHARACTERS:
-        return f"must have at most {_MOST_CHARACTERS} characters"
     schema = parameter.schema
+    most = cast(int, schema.get("maxLength", _MOST_CHARACTERS))
+    if len(value) > most:
+        return f"must have at most {most} characters"
     if schema["type"] == "integer":
         return _broken_number_rule(schema, value)
     choices = cast("list[str] | None", schema.get("enum"))

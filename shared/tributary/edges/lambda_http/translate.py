@@ -33,6 +33,7 @@ def draft(request: models.LessonRequest) -> Draft:
         valid_until=request.valid_until,
         keep_until=request.keep_until,
         receipts=tuple(request.receipts),
+        replaces=tuple(ids.parse(ids.Prefix.LESSON, one, field="replaces") for one in dict.fromkeys(request.replaces)),
     )
 
 

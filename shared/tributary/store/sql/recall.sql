@@ -7,7 +7,8 @@ SELECT r.* FROM tributary.recall_v1(
 -- name: list
 -- A page of lessons, newest first.
 SELECT tributary.list_lessons_v1(
-    %(tribe_id)s, %(status)s, %(hide)s, %(limit)s, %(before_tick)s, %(before_id)s, %(tick)s, %(instant)s, %(now)s)
+    %(tribe_id)s, %(agent_id)s, %(status)s, %(hide)s, %(mine)s, %(ref)s, %(ref_prefix)s, %(limit)s, %(before_tick)s, %(before_id)s,
+    %(tick)s, %(instant)s, %(now)s)
 
 -- name: show
 -- One lesson with what is open against it.

@@ -114,6 +114,9 @@ def _lessons(ask: Ask) -> HttpReply:
         status=None if status == "any" else Status(status),
         **page_of(given),
         as_of=instant,
+        ref=given.get("ref"),
+        ref_prefix=given.get("ref_prefix"),
+        mine=given["mine"] == "true",
     )
     return of_model(translate.listing(listing))
 

@@ -173,6 +173,8 @@ CREATE INDEX lesson_erased_text ON tributary.lesson (tribe_id, text_hash) WHERE 
 CREATE INDEX lesson_held ON tributary.lesson (tribe_id, learned_tick DESC) WHERE status = 'quarantined';
 -- No lesson_id in it: a generic plan, which knows an average tribe only, would look lessons up by scanning it whole.
 CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC);
+-- By where it comes from; of its beginning only, since a long one fits in no index.
+CREATE INDEX lesson_ref ON tributary.lesson (tribe_id, left(source_ref, 128) text_pattern_ops) WHERE source_ref IS NOT NULL;
 CREATE INDEX lesson_ended ON tributary.lesson (tribe_id, deactivated_tick) WHERE deactivated_tick IS NOT NULL;
 
 CREATE TABLE tributary.lesson_vector (

@@ -280,6 +280,7 @@ $$;
 --   stands              the status that the stored lesson must still have; absent when it is new
 --   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
 --   completes           the action that is completed in the same transaction (complete_with_lesson_v1)
+--   against, replaces   the lessons that the writer says it contradicts, and those among them whose place it takes
 -- Returns {committed: true, reply, lesson, pended} or, having written nothing and spent no tick, {committed: false, changed, fresh}: then
 -- everything is to be read again. Either also says for how many ms the gate was waited for; that is of this call alone, and not kept.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
@@ -316,6 +317,7 @@ BEGIN
         role := authority_v1(tribe, (p #>> '{lesson,lesson_id}')::uuid); -- whoever asks for it
     END IF;
     PERFORM resolvable_v1(p);
+    PERFORM replaceable_v1(p, role);
     IF opened.clock > (p ->> 'read_tick')::bigint AND NOT unconditional THEN
         SELECT d.changed, d.fresh INTO changed, fresh FROM learn_delta_v1(p, opened.clock) d;
     END IF;

@@ -117,6 +117,31 @@ BEGIN
 END
 $$;
 
+-- TB403, TB404 or TB410 unless the writer may replace each lesson that p -> 'replaces' names: the writer's own or, for a curator, any, and
+-- believed.
+CREATE FUNCTION tributary.replaceable_v1(p jsonb, p_role text) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = tributary, pg_temp AS $$
+DECLARE
+    named record;
+BEGIN
+    FOR named IN
+        SELECT r.lesson_id AS wanted, l.lesson_id, l.agent_id, l.status
+        FROM unnest(uuids_v1(p -> 'replaces')) AS r(lesson_id)
+        LEFT JOIN lesson l ON l.tribe_id = (p ->> 'tribe_id')::uuid AND l.lesson_id = r.lesson_id
+    LOOP
+        IF named.lesson_id IS NULL THEN
+            RAISE EXCEPTION 'there is no lesson % to replace', shown_v1('les', named.wanted) USING ERRCODE = 'TB404';
+        ELSIF named.agent_id <> (p ->> 'agent_id')::uuid AND p_role <> 'curator' THEN
+            RAISE EXCEPTION '% is another agent''s; only its author or a curator may replace it', shown_v1('les', named.wanted)
+                USING ERRCODE = 'TB403';
+        ELSIF named.status <> 'active' THEN
+            RAISE EXCEPTION '% is %; only a believed lesson can be replaced', shown_v1('les', named.wanted), named.status
+                USING ERRCODE = 'TB410';
+        END IF;
+    END LOOP;
+END
+$$;
+
 -- Ends the dispute that p -> 'resolves' names, at its curator's word.
 CREATE FUNCTION tributary.close_dispute_v1(p jsonb, p_tick bigint, p_at timestamptz) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = tributary, pg_temp AS $$
@@ -399,8 +424,8 @@ BEGIN
         PERFORM record_v1(tribe, tick, at, actor, decision, 'retired', 'retired', settle,
                           jsonb_build_object('cause', 'same_as_believed', 'lesson', new_id));
         opponents := uuids_v1(plan -> 'rivals') || contradicts;
-        IF standing IN ('pending', 'quarantined') AND p ->> 'contests' IS NOT NULL THEN
-            opponents := opponents || (p ->> 'contests')::uuid; -- to be remembered until it is settled
+        IF standing IN ('pending', 'quarantined') THEN
+            opponents := opponents || uuids_v1(p -> 'against'); -- to be remembered until it is settled
         END IF;
         IF cardinality(opponents) > 0 THEN
             PERFORM make_rivals_v1(tribe, new_id, opponents, tick);

@@ -211,11 +211,13 @@ BEGIN
 END
 $$;
 
--- A page of lessons, newest first, as they stood at a tick: those learned before (p_before_tick, p_before_id), standing so, and
--- none that is held back now, where p_hide.
+-- A page of lessons, newest first, as they stood at a tick: those learned before (p_before_tick, p_before_id) and standing so.
+--   p_agent       who asks; p_mine: only what this agent taught
+--   p_hide        none that is held back now, but what this agent taught, where it asks for that alone
+--   p_ref         only with this source ref; p_ref_prefix: with one that begins so
 CREATE FUNCTION tributary.list_lessons_v1(
-    p_tribe uuid, p_status text, p_hide boolean, p_limit integer, p_before_tick bigint, p_before_id uuid, p_tick bigint,
-    p_instant timestamptz, p_now timestamptz)
+    p_tribe uuid, p_agent uuid, p_status text, p_hide boolean, p_mine boolean, p_ref text, p_ref_prefix text, p_limit integer,
+    p_before_tick bigint, p_before_id uuid, p_tick bigint, p_instant timestamptz, p_now timestamptz)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -235,7 +237,11 @@ BEGIN
                ELSE (SELECT e.status FROM lesson_event e
                      WHERE e.tribe_id = p_tribe AND e.lesson_id = l.lesson_id AND e.tick <= moment.tick
                      ORDER BY e.tick DESC, e.seq DESC LIMIT 1) END)
-          AND NOT (p_hide AND (l.held OR coalesce(l.rejected_as = 'injection', false)))
+          AND NOT (p_hide AND NOT p_mine AND (l.held OR coalesce(l.rejected_as = 'injection', false)))
+          AND (NOT p_mine OR l.agent_id = p_agent)
+          AND (p_ref IS NULL OR left(l.source_ref, 128) = left(p_ref, 128) AND l.source_ref = p_ref)
+          AND (p_ref_prefix IS NULL
+               OR left(l.source_ref, 128) ^@ left(p_ref_prefix, 128) AND l.source_ref ^@ p_ref_prefix)
         ORDER BY l.learned_tick DESC, l.lesson_id DESC LIMIT p_limit + 1);
     RETURN (SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
