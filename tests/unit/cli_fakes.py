@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.server
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -28,6 +28,7 @@ from tributary.service.memory import ModelsUsed
 from tributary.service.model_listing import ModelsSeen
 from tributary.service.operator import NewTribe
 from tributary.service.operator import Tribe as StoredTribe
+from tributary.transfer import Progress, Summary
 
 if TYPE_CHECKING:
     from tributary.edges.cli.faces import OperatorFace, ServedMemory
@@ -44,6 +45,7 @@ class FakeOperator:
     made: dict[UUID, Token] = field(default_factory=dict)
     kept_spaces: list[TribeSpace] = field(default_factory=list)
     left_by_build: int = 0
+    exported: list[bytes] = field(default_factory=lambda: [b'{"format":"tributary-export"}\n', b'{"end":{}}\n'])
     migrated: int = 0
     failure: Exception | None = None
     when_migrating: Callable[[], None] = lambda: None
@@ -115,6 +117,21 @@ class FakeOperator:
         agents = self._agents(tribe)
         agents[name] = replace(agents[name], revoked_at=MADE)
         return agents[name]
+
+    def export(self, tribe: str, write: Callable[[bytes], object], *, progress: Progress) -> Summary:
+        self._agents(tribe)
+        for line in self.exported:
+            write(line)
+            progress("lesson", 1)
+        return self._summary(tribe)
+
+    def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Progress) -> Summary:
+        self.exported = list(lines)
+        progress("lesson", 1)
+        return self._summary(name or "payments")
+
+    def _summary(self, tribe: str) -> Summary:
+        return Summary(tribe_id=UUID(int=7), name=tribe, tick=418, rows={"tribe": 1, "lesson": 300}, sha256="5f" * 32)
 
     def bind(self, tribe: str, name: str, principal: str) -> Agent:
         agents = self._agents(tribe)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -40,6 +40,8 @@ from tributary.spaces import (
 )
 from tributary.store import Database, Target, check_level, check_revision, connect, failures, statement
 from tributary.store.migrate import migrate, migration_sql
+from tributary.transfer import Progress as TransferProgress
+from tributary.transfer import Summary, export_tribe, restore_tribe
 
 _NO_TIME = (
     "there was not time enough to build the index, and nothing of it is kept; ask again, or build it from where the database can"
@@ -302,6 +304,32 @@ class Operator:
             found = self._tribe(connection, tribe)
             return drop(connection, found.tribe_id, space_named(connection, found.tribe_id, name))
 
+    def export(
+        self, tribe: str, write: Callable[[bytes], object], *, progress: TransferProgress = lambda _table, _rows: None
+    ) -> Summary:
+        """Writes a tribe with its whole history, as one snapshot has it, line by line (`transfer.form`).
+
+        What is written is as secret as the database: all that the tribe knows, and the key of its content hashes. It holds no
+        token. Raises NotFound, and what `write` raises.
+        """
+        with self._own_connection() as connection:
+            return export_tribe(connection, tribe, write, progress=progress)
+
+    def restore(
+        self,
+        lines: Iterable[bytes],
+        *,
+        name: str | None = None,
+        progress: TransferProgress = lambda _table, _rows: None,
+    ) -> Summary:
+        """Makes the tribe that an export holds, as `name` if that is given, wholly or not at all; its agents have no tokens then.
+
+        Raises InvalidRequest, naming the line, for a file that is none, is not whole or breaks a rule, and WrongStanding when the
+        tribe, or its name, is there already or the export does not fit this database.
+        """
+        with self._own_connection() as connection:
+            return restore_tribe(connection, lines, name=name, progress=progress)
+
     def record_evaluation(self, run: EvaluationRun) -> None:
         """Keeps what a run of the evals found; the same run again changes nothing."""
         parameters = {"run_id": run.run_id, "at": run.at, "commit": run.commit, "tier": run.tier}
@@ -380,6 +408,16 @@ class Operator:
         except psycopg.Error as error:
             if self._open is not None:
                 self._open.close()
+            raise failures.translate(error) from error
+
+    @contextmanager
+    def _own_connection(self) -> Iterator[psycopg.Connection]:
+        """Gives a connection for one long transaction, that is closed with it."""
+        try:
+            with connect(self._target) as connection:
+                _check_schema(connection)
+                yield connection
+        except psycopg.Error as error:
             raise failures.translate(error) from error
 
     @contextmanager

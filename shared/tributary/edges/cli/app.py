@@ -26,6 +26,7 @@ from tributary.edges.cli import (
     serving,
     spaces,
     stats,
+    transferring,
     tribes,
     verifying,
 )
@@ -153,6 +154,8 @@ app.command("judge")(judging.judge)
 app.add_typer(tribes.app, name="tribe")
 app.add_typer(agents.app, name="agent")
 app.add_typer(spaces.app, name="space")
+app.command("export")(transferring.export)
+app.command("restore")(transferring.restore)
 app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)
