@@ -65,3 +65,15 @@ def test_neither_goes_through_the_function(around: Surroundings, tmp_path: Path)
     for command in (("export", "payments"), ("restore", str(__file__))):
         refused = run(around, "--via", "lambda", "--function", "operator", *command)
         assert (refused.exit_code, "leave --via out" in refused.stderr) == (7, True)
+
+
+def test_the_demo_is_told_lesson_by_lesson_and_refused_the_second_time(around: Surroundings) -> None:
+    told = run(around, "seed", "demo", "--tribe", "payments")
+    assert told.exit_code == 0
+    assert told.stdout.splitlines()[0].startswith("learned: During the sale")
+    assert "tributary curate disputes" in told.stdout
+    again = run(around, "seed", "demo", "--tribe", "payments")
+    assert (again.exit_code, "was taught the demo already" in again.stderr) == (5, True)
+    around.seeded = False
+    document = said(run(around, "seed", "demo", "--tribe", "payments", "--json"))
+    assert [(one["outcome"], one["dispute"]) for one in document["lessons"]] == [("learned", None), ("disputed", f"dis_{9:032x}")]

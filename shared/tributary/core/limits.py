@@ -39,6 +39,8 @@ TRANSCRIPT_REF_CHARACTERS = 1900
 """Leaves room for the number of a turn behind it, within REF_CHARACTERS."""
 DISTILLED_LESSONS = 5
 GOLDEN_CHARACTERS = 100
+SYSTEM_PREFIX = "system:"
+"""Begins the names of agents that the memory makes for itself."""
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -93,6 +95,13 @@ def check_name(field: str, value: str) -> None:
     """Raises InvalidRequest unless `value` can name a tribe or an agent."""
     if not re.fullmatch(NAME_PATTERN, value):
         raise InvalidRequest(field, "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit")
+
+
+def check_agent_name(field: str, value: str) -> None:
+    """Raises InvalidRequest unless `value` can name an agent that people or programs act as."""
+    check_name(field, value)
+    if value.lower().startswith(SYSTEM_PREFIX):
+        raise InvalidRequest(field, f"must not begin with '{SYSTEM_PREFIX}': such agents are the memory's own")
 
 
 def check_short(field: str, value: str, most: int) -> None:

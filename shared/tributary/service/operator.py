@@ -21,7 +21,7 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting, NotFound, NotMigrated, TributaryError, WrongStanding
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
-from tributary.core.limits import check_name
+from tributary.core.limits import check_agent_name, check_name
 from tributary.core.space import IndexesBuilt, SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
 from tributary.service.until import Until
 from tributary.spaces import (
@@ -103,6 +103,7 @@ class Operator:
     def create_tribe(self, name: str, *, curator: str = "curator", days: int = DAYS) -> NewTribe:
         """Makes a tribe with its first curator, wholly or not at all; raises WrongStanding when the name is taken."""
         check_name("name", name)
+        check_agent_name("name", curator)
         with self._transaction() as connection:
             row = connection.execute(
                 statement("access", "create_tribe"), {"tribe_id": new_id(), "name": name, "secret": secrets.token_bytes(32)}
@@ -121,8 +122,12 @@ class Operator:
         with self._transaction() as connection:
             return tuple(_tribe(row) for row in connection.execute(statement("access", "tribes")).fetchall())
 
-    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = DAYS) -> NewToken:
-        """Makes an agent and its token, whose secret is given this once; raises WrongStanding when the name is taken."""
+    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = DAYS, system: bool = False) -> NewToken:
+        """Makes an agent and its token, whose secret is given this once; raises WrongStanding when the name is taken.
+
+        One of the memory's own is a `system` agent, whose name alone may begin with 'system:'.
+        """
+        (check_name if system else check_agent_name)("name", name)
         with self._transaction() as connection:
             return self._new_agent(connection, self._locked(connection, tribe), name, role, days)
 
@@ -359,7 +364,6 @@ class Operator:
         self.close()
 
     def _new_agent(self, connection: psycopg.Connection, tribe: Tribe, name: str, role: Role, days: int) -> NewToken:
-        check_name("name", name)
         connection.execute(
             statement("access", "create_agent"),
             {

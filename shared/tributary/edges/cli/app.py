@@ -23,6 +23,7 @@ from tributary.edges.cli import (
     receipts,
     schema,
     screening,
+    seeding,
     serving,
     spaces,
     stats,
@@ -154,6 +155,7 @@ app.command("judge")(judging.judge)
 app.add_typer(tribes.app, name="tribe")
 app.add_typer(agents.app, name="agent")
 app.add_typer(spaces.app, name="space")
+app.add_typer(seeding.app, name="seed")
 app.command("export")(transferring.export)
 app.command("restore")(transferring.restore)
 app.command("rotate-signing-key")(receipts.rotate_signing_key)
