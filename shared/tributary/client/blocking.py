@@ -60,7 +60,7 @@ class BlockingDriver:
             with self._http.stream(
                 step.method,
                 step.url,
-                params=dict(step.query),
+                params=dict(step.query) or None,  # an empty one would take the query of a whole address away
                 headers={**step.headers, **trace_headers()},
                 content=step.body,
                 timeout=timeout,

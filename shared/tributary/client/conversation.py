@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TypeVar
 
 from tributary import __version__
 from tributary.client.calls import Call, Method
-from tributary.client.errors import TributaryError, Unreachable
+from tributary.client.errors import BadReply, TributaryError, Unreachable
 from tributary.client.place import Place
 from tributary.client.replies import Answer, NoAnswer, error_of, may_pass
 
@@ -58,12 +59,19 @@ def converse(
         tried += 1
         answer = yield Send(
             method=call.method,
-            url=place.url + call.path,
+            url=call.elsewhere or place.url + call.path,
             query=call.query,
             headers=_headers(call, place),
             body=call.body,
             timeout_s=max(end - clock(), 0.001),
         )
+        if call.follows and isinstance(answer, Answer) and answer.status == HTTPStatus.TEMPORARY_REDIRECT:
+            where = answer.headers.get("location", "")
+            if not where.startswith(("https://", "http://")):
+                raise BadReply("the server's redirection leads nowhere")
+            answer = yield Send(
+                method=call.method, url=where, query={}, headers={}, body=None, timeout_s=max(end - clock(), 0.001)
+            )
         if isinstance(answer, Answer) and 200 <= answer.status < 300:
             return call.read(answer.body)
         error, passing = _went_wrong(answer, place)
@@ -75,9 +83,12 @@ def converse(
 
 def _headers(call: Call[Result], place: Place) -> dict[str, str]:
     headers = {"accept": "application/json, application/problem+json", "user-agent": f"tributary-python/{__version__}"}
+    if call.elsewhere is not None:
+        return dict(call.headers)  # what is signed there is these and no others
     headers["authorization"] = f"Bearer {place.token}"
     if call.body is not None:
         headers["content-type"] = "application/json"
+    headers |= {name.lower(): value for name, value in call.headers.items()}
     if call.idempotency_key is not None:
         headers["idempotency-key"] = call.idempotency_key
     return headers

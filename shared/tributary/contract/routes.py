@@ -5,6 +5,7 @@ from __future__ import annotations
 from tributary.contract import models
 from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
+from tributary.contract.evidence_routes import EVIDENCE
 from tributary.contract.history_routes import HISTORY
 from tributary.contract.memory_routes import MEMORY
 from tributary.contract.route import Route
@@ -42,4 +43,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *AGENTS, *STATUS, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *EVIDENCE, *CURATION, *AGENTS, *STATUS, *_OPEN)

@@ -39,6 +39,8 @@ TRANSCRIPT_REF_CHARACTERS = 1900
 """Leaves room for the number of a turn behind it, within REF_CHARACTERS."""
 DISTILLED_LESSONS = 5
 GOLDEN_CHARACTERS = 100
+EVIDENCE_BYTES = 10 * 1000 * 1000
+EVIDENCE_NAME_CHARACTERS = 200
 SYSTEM_PREFIX = "system:"
 """Begins the names of agents that the memory makes for itself."""
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"

@@ -10,12 +10,13 @@ from uuid import UUID
 from tributary.access import Ledger
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import NotFound, TributaryError, Unavailable
+from tributary.core.evidence import EvidenceStore
 from tributary.core.garden import GardenReport, Rule, TribeReport
 from tributary.garden.budget import Budget, never
 from tributary.garden.embed import embed
 from tributary.garden.evict import evict
 from tributary.garden.index import index
-from tributary.garden.prune import prune
+from tributary.garden.prune import prune, prune_files
 from tributary.garden.quiet import Quiet
 from tributary.garden.rejudge import rejudge
 from tributary.garden.rescreen import rescreen
@@ -44,10 +45,16 @@ class Gardener:
         exact_limit: int,
         ledger: Ledger,
         keeping: Keeping | None = None,
+        evidence: EvidenceStore | None = None,
         now: Now = utc_now,
     ) -> None:
         self._tools = Tools(
-            database=database, learner=learner, exact_limit=exact_limit, keeping=keeping or Keeping(), ledger=ledger
+            database=database,
+            learner=learner,
+            exact_limit=exact_limit,
+            keeping=keeping or Keeping(),
+            ledger=ledger,
+            evidence=evidence,
         )
         self._now = now
         self._quiet = Quiet()
@@ -94,6 +101,7 @@ class Gardener:
             index(visit, tally)
         with visit.working(Rule.PRUNE) as tally:
             prune(visit, tally)
+            prune_files(visit, tally)
 
     def _sweep(self, tribes: Sequence[Tribe], *, dry_run: bool, budget: Budget) -> GardenReport:
         began = time.monotonic()

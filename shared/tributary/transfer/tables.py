@@ -36,6 +36,7 @@ EXPORTED = (
     "dispute_about",
     "decision",
     "review",
+    "evidence_file",
     "idempotency",
     "audit",
     "usage",

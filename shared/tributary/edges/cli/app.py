@@ -14,6 +14,7 @@ from tributary.edges.cli import (
     costs,
     curation,
     distilling,
+    evidence,
     gardening,
     history,
     judging,
@@ -43,11 +44,11 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs and curate talk to
-the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
-judge and models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to
-the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces
-go to the operator's function on AWS."""
+learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs, evidence and curate
+talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs
+here. screen, judge and models need no server. The other commands are the operator's and talk to the database itself: to
+DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about
+tribes, agents and spaces go to the operator's function on AWS."""
 
 
 class _Group(TyperGroup):
@@ -150,6 +151,7 @@ app.command("changes")(history.changes)
 app.command("stats")(stats.stats)
 app.command("costs")(costs.costs)
 app.add_typer(curation.app, name="curate")
+app.add_typer(evidence.app, name="evidence")
 app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)
 app.add_typer(tribes.app, name="tribe")
