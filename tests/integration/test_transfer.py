@@ -77,11 +77,12 @@ def _live(tribal: Tribal) -> None:
     learned(tribal, ann, "After the space was begun, vectors come in twos")
     tribal.recall("the pool of orders")
     memory.usage.flush()
-    for table, values in _COSTS.items():
+    for table, values in _BESIDES.items():
         tribal.rows(f"INSERT INTO tributary.{table} VALUES (%s, {values})", tribal.tribe_id)
 
 
-_COSTS = {
+_BESIDES = {
+    "evidence_file": "sha256('x'), 1, 'text/plain', NULL, gen_random_uuid(), now(), now(), NULL",
     "model_call": "gen_random_uuid(), now(), NULL, NULL, 'judge', 'm', 'answered', 3, NULL, 0.100000000000000000001, 1e-7",
     "model_day": "'2026-03-01', 'judge', 'm', '', 1, 0, 0, 3, 4, 123456789012345678901234567890.5, 0.1",
 }

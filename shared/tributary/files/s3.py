@@ -22,7 +22,8 @@ UPLOAD_S = 300
 FETCH_S = 60
 _CONNECT_S = 2.0
 _READ_S = 5.0
-_GONE = ("404", "NoSuchKey", "NotFound")
+_GONE = ("403", "404")
+"""How S3 answers about a file that is not there: the first to those who may not list the bucket, which no function may."""
 
 
 class Client(Protocol):
