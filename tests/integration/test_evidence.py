@@ -295,3 +295,19 @@ def test_home_has_a_folder_for_files_unless_that_is_off(tmp_path: Path) -> None:
     assert isinstance(evidence_store(Settings.model_validate({"home": tmp_path})), FolderStore)
     assert evidence_store(Settings.model_validate({"home": tmp_path, "evidence": "off"})) is None
     assert evidence_store(Settings()) is None
+
+
+def test_bytes_that_are_not_the_announced_ones_are_refused_and_none_unannounced_are_taken(kept: Kept) -> None:
+    from tributary.core import errors
+
+    files, curator = kept.tribal.memory.files, kept.tribal.curator
+    with pytest.raises(errors.NotFound):
+        files.keep(curator, SHA256, LOG)
+    files.announce(curator, file_of(LOG))
+    for content in (LOG[:-1], LOG[:-1] + b"x"):
+        with pytest.raises(errors.InvalidRequest, match="body"):
+            files.keep(curator, SHA256, content)
+    if kept.bucket is not None:
+        with pytest.raises(errors.WrongStanding):
+            files.keep(curator, SHA256, LOG)
+    assert kept.places() == []
