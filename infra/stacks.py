@@ -10,6 +10,7 @@ from infra.config import Config
 from infra.constructs.api import Api
 from infra.constructs.dashboard_service import AppRunnerDashboard, dashboard_service
 from infra.constructs.database import Database
+from infra.constructs.evidence import EvidenceBucket
 from infra.constructs.functions import Functions
 from infra.constructs.ground import Ground
 from infra.constructs.layers import Layers
@@ -49,7 +50,8 @@ class AppStack(Stack):
             description="Tributary: functions, API, schedules, alarms",
         )
         pending = PendingQueue(self, "Pending")
-        functions = Functions(self, "Functions", config, ground=ground, layers=Layers(self, "Layers", config), pending=pending)
+        layers, evidence = Layers(self, "Layers", config), EvidenceBucket(self, "Evidence")
+        functions = Functions(self, "Functions", config, ground=ground, layers=layers, pending=pending, evidence=evidence)
         api = Api(self, "Api", config, functions)
         schedules = Schedules(self, "Schedules", config, functions)
         pages = dashboard_service(self, config, ground=ground, functions=functions)

@@ -27,6 +27,8 @@ class FunctionSpec:
     models: frozenset[str] = frozenset()
     tells_queue: bool = False
     """Keeps lessons as pending, and says so to the queue."""
+    files: frozenset[str] = frozenset()
+    """What it does with evidence files, by the actions of S3 that its role, or an address that it signs, needs."""
     asynchronous: bool = False
     """Is invoked without anybody waiting: what fails goes to a dead-letter queue."""
     when_dashboard: bool = False
@@ -55,6 +57,7 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         timeout_s=29,
         reads_replica=True,
         models=_EMBEDS,
+        files=frozenset({"s3:GetObject"}),
     ),
     FunctionSpec(
         name="learn",
@@ -63,6 +66,7 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         timeout_s=29,
         models=_JUDGES | {"DISTILLER"},
         tells_queue=True,
+        files=frozenset({"s3:GetObject", "s3:PutObject"}),
     ),
     FunctionSpec(
         name="settler",
@@ -95,6 +99,7 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         memory_mb=1024,
         timeout_s=840,
         models=_JUDGES,
+        files=frozenset({"s3:DeleteObject"}),
         asynchronous=True,
         snap_start=False,
     ),

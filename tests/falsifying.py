@@ -63,10 +63,11 @@ def falsifying(gateway: str) -> Iterator[Proxy]:
                 match = find(self.command, self.path.partition("?")[0])
                 operation = match.route.operation if match else None
                 proxy.asked.append(operation)
-                asked = proxy.before(operation, json.loads(content) if content else None)
+                is_json = bool(content) and "json" in self.headers.get("content-type", "")
+                asked = proxy.before(operation, json.loads(content) if is_json else None)
                 own = ("host", "content-length", "connection", "accept-encoding")
                 headers = {name: value for name, value in self.headers.items() if name.lower() not in own}
-                body = json.dumps(asked).encode() if content else None
+                body = json.dumps(asked).encode() if is_json else content or None
                 reply = client.request(self.command, self.path, headers=headers, content=body)
                 self._send(operation, asked, reply)
 

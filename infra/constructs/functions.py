@@ -13,6 +13,7 @@ from constructs import Construct
 
 from infra.acknowledged import acknowledge
 from infra.config import ROOT, BadOption, Config
+from infra.constructs.evidence import EvidenceBucket
 from infra.constructs.ground import Ground
 from infra.constructs.layers import ARCHITECTURE, RUNTIME, Layers
 from infra.constructs.queues import PendingQueue, dead_letters
@@ -25,7 +26,15 @@ class Functions(Construct):
     """`live` holds the alias that is to be invoked of each."""
 
     def __init__(
-        self, scope: Construct, id_: str, config: Config, *, ground: Ground, layers: Layers, pending: PendingQueue
+        self,
+        scope: Construct,
+        id_: str,
+        config: Config,
+        *,
+        ground: Ground,
+        layers: Layers,
+        pending: PendingQueue,
+        evidence: EvidenceBucket,
     ) -> None:
         super().__init__(scope, id_)
         for name in config.reserved_concurrency:
@@ -35,6 +44,7 @@ class Functions(Construct):
         self._ground = ground
         self._layers = layers
         self._pending = pending
+        self._evidence = evidence
         self.dead: dict[str, sqs.Queue] = {}
         self.functions = {spec.name: self._function(spec) for spec in config.functions}
         self.live = {name: function.add_alias("live") for name, function in self.functions.items()}
@@ -99,7 +109,8 @@ class Functions(Construct):
 
     def _environment(self, spec: FunctionSpec) -> dict[str, str]:
         told = {"TRIBUTARY_PENDING_QUEUE_URL": self._pending.queue.queue_url} if spec.tells_queue else {}
-        return self._ground.environment(spec, connections=2) | told
+        kept = self._evidence.environment if spec.files else {}
+        return self._ground.environment(spec, connections=2) | told | kept
 
     def _role(self, room: Construct, spec: FunctionSpec, log: logs.LogGroup) -> iam.Role:
         stack = Stack.of(self)
@@ -124,6 +135,8 @@ class Functions(Construct):
         elsewhere = [_as_reported(stack, arn) for arn in models.models if ":bedrock:*:" in arn]
         acknowledge(role, {f"IAM5[Resource::{arn}]": "An inference profile chooses the region" for arn in elsewhere})
         _allow(role, ["bedrock:ApplyGuardrail"], models.guardrails)
+        if spec.files:
+            self._evidence.allow(role, spec.files)
         if spec.tells_queue:
             _allow(role, ["sqs:SendMessage"], [self._pending.queue.queue_arn])
         if self._config.secret_arn:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.config import Config
@@ -59,6 +61,9 @@ class Network(Construct):
             _allow(caller, self.endpoints, HTTPS)
             if config.egress == "nat":
                 caller.add_egress_rule(ec2.Peer.any_ipv4(), HTTPS, "models and tools outside of AWS's endpoints")
+        if config.egress == "none":
+            # S3 is known by a list of addresses whose id differs from region to region; no route leads anywhere else
+            self.functions.add_egress_rule(ec2.Peer.any_ipv4(), HTTPS, "S3, by its gateway endpoint alone")
 
     def _endpoints(self, config: Config) -> None:
         services = {"Sqs": ec2.InterfaceVpcEndpointAwsService.SQS}
@@ -66,6 +71,7 @@ class Network(Construct):
             services["BedrockRuntime"] = ec2.InterfaceVpcEndpointAwsService.BEDROCK_RUNTIME
         if config.secret_arn and config.egress == "none":
             services["SecretsManager"] = ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER
+        self._endpoint_of_files()
         zones = None if config.profile == "prod" else self.vpc.availability_zones[:1]  # each zone is billed by the hour
         for name, service in services.items():
             self.vpc.add_interface_endpoint(
@@ -75,6 +81,18 @@ class Network(Construct):
                 security_groups=[self.endpoints],
                 subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED, availability_zones=zones),
             )
+
+    def _endpoint_of_files(self) -> None:
+        """Leads to S3, free of charge, and to buckets of this account alone."""
+        endpoint = self.vpc.add_gateway_endpoint("S3", service=ec2.GatewayVpcEndpointAwsService.S3, subnets=[self.compute])
+        endpoint.add_to_policy(
+            iam.PolicyStatement(
+                principals=[iam.AnyPrincipal()],
+                actions=["s3:GetObject", "s3:DeleteObject"],
+                resources=["*"],
+                conditions={"StringEquals": {"aws:ResourceAccount": Stack.of(self).account}},
+            )
+        )
 
 
 def _subnets(*, nat: bool) -> list[ec2.SubnetConfiguration]:

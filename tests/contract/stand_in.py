@@ -15,6 +15,7 @@ from uuid import UUID
 from tests.contract.stand_in_actions import StandInActions
 from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
+from tests.contract.stand_in_files import StandInFiles
 from tests.contract.stand_in_history import StandInHistory
 from tests.contract.stand_in_status import STATUS, costs_of, stats_of
 from tributary.core.agent import Principal, Role
@@ -118,6 +119,10 @@ class StandIn:
     @property
     def actions(self) -> StandInActions:
         return StandInActions(self._note)
+
+    @property
+    def files(self) -> StandInFiles:
+        return StandInFiles(self._note)
 
     @property
     def history(self) -> StandInHistory:

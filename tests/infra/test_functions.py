@@ -56,13 +56,13 @@ def test_function_logs_in_to_the_database_as_itself(prod: Deployment, name: str)
 
 def test_each_function_may_do_exactly_what_its_code_does(prod: Deployment) -> None:
     expected = {
-        "recall": {"bedrock:InvokeModel"},
-        "learn": {"bedrock:InvokeModel", "sqs:SendMessage"},
+        "recall": {"bedrock:InvokeModel", "s3:GetObject"},
+        "learn": {"bedrock:InvokeModel", "sqs:SendMessage", "s3:GetObject", "s3:PutObject"},
         "settler": {"bedrock:InvokeModel", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility",
                     "sqs:GetQueueAttributes", "sqs:GetQueueUrl"},
         "curate": {"bedrock:InvokeModel", "sqs:SendMessage"},
         "authorizer": set(),
-        "gardener": {"bedrock:InvokeModel", "sqs:SendMessage"},  # to its dead-letter queue
+        "gardener": {"bedrock:InvokeModel", "sqs:SendMessage", "s3:DeleteObject"},  # to its dead-letter queue
         "operator": {"bedrock:InvokeModel", "sqs:SendMessage"},
         "migrate": set(),
     }  # fmt: skip
@@ -150,6 +150,25 @@ def test_pending_lessons_are_settled_from_the_queue_message_by_message(prod: Dep
     assert prod.function("settler")["Timeout"] < queue["VisibilityTimeout"] <= 300
     for name in ("learn", "curate"):
         assert "TRIBUTARY_PENDING_QUEUE_URL" in prod.function(name)["Environment"]["Variables"]
+
+
+def test_files_of_evidence_are_closed_to_the_world_encrypted_and_outlive_the_stack(prod: Deployment) -> None:
+    ((name, bucket),) = prod.of_type("AWS::S3::Bucket").items()
+    assert bucket["DeletionPolicy"] == "Retain"
+    assert set(bucket["Properties"]["PublicAccessBlockConfiguration"].values()) == {True}
+    assert "BucketEncryption" in bucket["Properties"]
+    (policy,) = prod.of_type("AWS::S3::BucketPolicy").values()
+    denied = [one["Condition"] for one in policy["Properties"]["PolicyDocument"]["Statement"] if one["Effect"] == "Deny"]
+    assert {"Bool": {"aws:SecureTransport": "false"}} in denied
+    assert all(one["Effect"] == "Deny" for one in policy["Properties"]["PolicyDocument"]["Statement"])
+    for function in ("learn", "recall", "gardener"):
+        assert prod.function(function)["Environment"]["Variables"]["TRIBUTARY_EVIDENCE_BUCKET"] == {"Ref": name}
+    assert "TRIBUTARY_EVIDENCE" not in prod.function("curate")["Environment"]["Variables"]
+    gateways = [
+        one["Properties"] for one in prod.of_type("AWS::EC2::VPCEndpoint").values() if "RouteTableIds" in one["Properties"]
+    ]
+    (statement,) = gateways[0]["PolicyDocument"]["Statement"]
+    assert "aws:ResourceAccount" in statement["Condition"]["StringEquals"]
 
 
 def test_schedules_wake_the_gardener_and_build_indexes_with_tries_and_a_dead_letter_queue(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -26,9 +27,13 @@ from tributary.service import Settings
 
 ACCOUNT, REGION = "123456789012", "eu-central-1"
 QUEUE = f"/{ACCOUNT}/pending"
+BUCKET = "files"
 SECRET = str(EVERYTHING["secret_arn"])
 _OF_LAMBDA = ("logs:", "ec2:", "xray:", "sqs:Receive", "sqs:Delete", "sqs:Change", "sqs:GetQueue")
 """What Lambda itself does in a function's name: its log, its network, traces, and reading the queue."""
+_BY_SIGNATURE = {"s3:PutObject", "s3:DeleteObject"}
+"""An address is signed, for whoever has the file, with the rights of the function; and the gardener has nothing to remove here:
+tests/integration/test_evidence.py."""
 _BY_LOGIN = "rds-db:connect"
 """A token is signed and sent as a password, never to an API: tests/integration/test_iam_login.py."""
 
@@ -44,9 +49,24 @@ def aws() -> Iterator[ProviderServer]:
         ("POST", bedrock_embeddings.INVOKE, bedrock_embeddings.invoked),
         *bedrock_guardrails.ROUTES,
         ("POST", "/", _by_target),
+        ("HEAD", f"/{BUCKET}/.+", _missing_then_there),
     ]
     with ProviderServer(routes) as server:
         yield server
+
+
+_looked_for: list[str] = []
+
+
+def _missing_then_there(asked: Asked) -> Reply:
+    """Answers as S3 does about a file that is not there, to those who may not list; the second time it is there."""
+    _looked_for.append(asked.path)
+    if len(_looked_for) == 1:
+        return Reply(status=403, raw=b"")
+    body = load(EVENTS / "learn" / "evidence-announce.json")["body"]
+    announced = json.loads(body)
+    digest = base64.b64encode(bytes.fromhex(announced["sha256"])).decode()
+    return Reply(raw=b"", length=announced["bytes"], headers={"x-amz-checksum-sha256": digest})
 
 
 def _by_target(asked: Asked) -> Reply:
@@ -71,6 +91,8 @@ def call(asked: Asked) -> Call:
         return "bedrock:InvokeModel", unquote(found[1])
     if found := re.fullmatch(r"/guardrail/([^/]+)/version/[^/]+/apply", asked.path):
         return "bedrock:ApplyGuardrail", unquote(found[1])
+    if asked.method == "HEAD" and asked.path.startswith(f"/{BUCKET}/"):
+        return "s3:GetObject", "EvidenceBucket"
     raise LookupError(f"what does {asked.method} {asked.path} {operation} need?")
 
 
@@ -113,6 +135,9 @@ def running(server_url: str, template: str, aws: ProviderServer) -> Iterator[Run
             "TRIBUTARY_SECRET_ARN": SECRET,
             "AWS_ENDPOINT_URL_SQS": aws.url,
             "AWS_ENDPOINT_URL_SECRETS_MANAGER": aws.url,
+            "AWS_ENDPOINT_URL_S3": aws.url,
+            "TRIBUTARY_EVIDENCE": "s3",
+            "TRIBUTARY_EVIDENCE_BUCKET": BUCKET,
             "AWS_REGION": REGION,
             "TRIBUTARY_DATABASE_URL": url,
         }
@@ -161,6 +186,7 @@ def test_roles_allow_what_is_asked_and_nothing_that_nobody_asks(running: Running
             learned("The cache listens on port 6379", "writer"),
             learned("The cache listens on port 6380", "writer"),
             learned("The cache is cleared at night", "writer", wait=False),
+            load(EVENTS / "learn" / "evidence-announce.json"),
             until=("sqs:SendMessage", "queue"),
         ),
         "curate": running.calls("curate", load(EVENTS / "curate" / "disputes.json")),
@@ -182,7 +208,24 @@ def test_roles_allow_what_is_asked_and_nothing_that_nobody_asks(running: Running
             assert any(_is(about, resource) for resource in allowed.get(action, ())), (function, action, about)
     seen = {action for calls in asked.values() for action, _ in calls}
     # a dead-letter queue is written to by Lambda, with the permission of its function
-    assert seen | {_BY_LOGIN} == {action for function in asked for action in _allowed(everything, function)}
+    assert seen | {_BY_LOGIN} | _BY_SIGNATURE == {action for function in asked for action in _allowed(everything, function)}
+
+
+def test_addresses_of_files_are_signed_by_those_alone_who_may_use_them(running: Running, everything: Deployment) -> None:
+    announce, fetch = load(EVENTS / "learn" / "evidence-announce.json"), load(EVENTS / "recall" / "evidence.json")
+    told = [json.loads(running.functions["learn"](running.tribe.of(announce))["body"]) for _ in range(2)]
+    assert told[-1]["upload"] is None, "by then its bytes are there"
+    answer = running.functions["recall"](running.tribe.of(fetch))
+    assert answer["statusCode"] == 307
+    assert f"/{BUCKET}/" in answer["headers"]["Location"]
+    files = {
+        name: {one for one in _allowed(everything, name) if one.startswith("s3:")} for name in ("learn", "recall", "gardener")
+    }
+    assert files == {
+        "learn": {"s3:GetObject", "s3:PutObject"},
+        "recall": {"s3:GetObject"},
+        "gardener": {"s3:DeleteObject"},
+    }
 
 
 def test_the_authorizer_asks_aws_for_nothing_but_its_settings(running: Running, everything: Deployment) -> None:

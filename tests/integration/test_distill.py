@@ -139,7 +139,7 @@ def test_readers_may_not_and_cost_nothing(database_url: str) -> None:
 
 
 def test_without_a_model_the_answer_says_so_and_no_write_is_counted(tribal: Tribal) -> None:
-    with sdk(tribal.memory, tribal.token("w")) as writer, pytest.raises(client.NotSetUp, match="No model is set up"):
+    with sdk(tribal.memory, tribal.token("w")) as writer, pytest.raises(client.NotSetUp, match="Nothing is set up"):
         writer.distill(TURNS)
     with pytest.raises(NotSetUp):
         tribal.memory.distill(tribal.agent("v"), RUN)

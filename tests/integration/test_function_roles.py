@@ -19,6 +19,7 @@ from fastapi.testclient import TestClient
 from tests.charging import call
 from tests.clusters import FUNCTION_ROLES, Cluster, cluster_of_its_own
 from tests.contract.samples import Context
+from tests.contract.stand_in_files import CONTENT, FILE
 from tests.contract.test_events import EVENTS, EXPECTED, HTTP_EVENTS, load, named
 from tests.doubles import RuledJudge, WordScreen, all_unrelated, within_a_subject
 from tests.gardens import AwayJudge, backdate, learned, room_for
@@ -77,9 +78,10 @@ def permitted(cluster: Cluster, tribal: Tribal, function: str) -> Iterator[Memor
 
 
 @pytest.fixture
-def tribe(cluster: Cluster) -> Iterator[Tribal]:
+def tribe(cluster: Cluster, tmp_path: Path) -> Iterator[Tribal]:
     """A tribe in which lessons of one subject conflict unless they say the same."""
-    with open_tribal(cluster.url(DATABASE), name=uuid4().hex, judge=RuledJudge(within_a_subject)) as opened:
+    judge = RuledJudge(within_a_subject)
+    with open_tribal(cluster.url(DATABASE), name=uuid4().hex, judge=judge, evidence_folder=tmp_path) as opened:
         yield opened
 
 
@@ -104,6 +106,10 @@ def filled(path: Path, tribal: Tribal) -> Event:
     }
     begun = tribal.memory.actions.begin(writer, "resize:db-7", "resize db-7")
     ids[Prefix.ACTION] = begun.action.action_id
+    if name.startswith("evidence"):
+        tribal.memory.files.announce(writer, FILE)
+    if name == "evidence":
+        tribal.memory.files.keep(writer, FILE.sha256, CONTENT)
     if name.startswith("review-"):
         ids[Prefix.REVIEW] = reported(tribal, contender.decision_id, believed.lesson_id)
     text = json.dumps(load(path))

@@ -31,7 +31,7 @@ from tributary.edges.cli.import_report import Report
 from tributary.edges.cli.import_run import Importer
 from tributary.edges.cli.output import Output
 from tributary.edges.gateway import running
-from tributary.transfer import Found, find
+from tributary.transfer.documents import Found, find
 
 PATIENCE_S = 60.0
 RUNBOOK = (

@@ -247,7 +247,7 @@ def test_a_new_schema_requires_no_newer_code_than_this(schema_url: str) -> None:
 
 
 def test_there_are_statements_of_every_room() -> None:
-    assert ROOMS == ["access", "actions", "curate", "evaluations", "garden", "learn", "recall", "spaces"]
+    assert ROOMS == ["access", "actions", "curate", "evaluations", "evidence", "garden", "learn", "recall", "spaces", "transfer"]
     assert len(STATEMENTS) > 20
 
 

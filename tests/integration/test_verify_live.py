@@ -82,10 +82,11 @@ class Live:
 
 
 @pytest.fixture(scope="module")
-def system(server_url: str, template: str) -> Iterator[Live]:
+def system(server_url: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     with ExitStack() as stack:
         url = stack.enter_context(new_database(server_url, template))
-        settings = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url})
+        folder = tmp_path_factory.mktemp("evidence")
+        settings = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url, "evidence_folder": folder})
         operator = stack.enter_context(open_operator(settings))
         token = operator.create_tribe(TRIBE).token.secret
         memory = stack.enter_context(open_memory(settings))

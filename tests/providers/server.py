@@ -76,6 +76,9 @@ class ProviderServer:
             def do_POST(self) -> None:
                 provider._answer(self)
 
+            def do_HEAD(self) -> None:
+                provider._answer(self)
+
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

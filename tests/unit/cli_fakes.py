@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.server
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +16,7 @@ import httpx
 from tests.unit.client_fakes import TOKEN, URL, Tribe
 from tributary.client import Memory
 from tributary.core.agent import Agent, NewToken, Principal, Role, Token
+from tributary.core.decision import Learned, Outcome
 from tributary.core.errors import NotFound, Unauthenticated, WrongStanding
 from tributary.core.garden import GardenReport
 from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
@@ -24,13 +25,31 @@ from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import Door
 from tributary.service import Settings
+from tributary.service.demo_incident import INCIDENT
 from tributary.service.memory import ModelsUsed
 from tributary.service.model_listing import ModelsSeen
 from tributary.service.operator import NewTribe
 from tributary.service.operator import Tribe as StoredTribe
+from tributary.service.seeding import Seeded
+from tributary.transfer.tribes import Progress, Summary
 
 if TYPE_CHECKING:
     from tributary.edges.cli.faces import OperatorFace, ServedMemory
+
+
+def _learned(outcome: Outcome, dispute: UUID | None) -> Learned:
+    return Learned(
+        outcome=outcome,
+        lesson=None,
+        replaced=(),
+        dispute_id=dispute,
+        challenges=(),
+        reason="by the test",
+        decision_id=UUID(int=3),
+        tick=1,
+        replayed=False,
+    )
+
 
 MADE = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -44,6 +63,7 @@ class FakeOperator:
     made: dict[UUID, Token] = field(default_factory=dict)
     kept_spaces: list[TribeSpace] = field(default_factory=list)
     left_by_build: int = 0
+    exported: list[bytes] = field(default_factory=lambda: [b'{"format":"tributary-export"}\n', b'{"end":{}}\n'])
     migrated: int = 0
     failure: Exception | None = None
     when_migrating: Callable[[], None] = lambda: None
@@ -115,6 +135,21 @@ class FakeOperator:
         agents = self._agents(tribe)
         agents[name] = replace(agents[name], revoked_at=MADE)
         return agents[name]
+
+    def export(self, tribe: str, write: Callable[[bytes], object], *, progress: Progress) -> Summary:
+        self._agents(tribe)
+        for line in self.exported:
+            write(line)
+            progress("lesson", 1)
+        return self._summary(tribe)
+
+    def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Progress) -> Summary:
+        self.exported = list(lines)
+        progress("lesson", 1)
+        return self._summary(name or "payments")
+
+    def _summary(self, tribe: str) -> Summary:
+        return Summary(tribe_id=UUID(int=7), name=tribe, tick=418, rows={"tribe": 1, "lesson": 300}, sha256="5f" * 32)
 
     def bind(self, tribe: str, name: str, principal: str) -> Agent:
         agents = self._agents(tribe)
@@ -236,6 +271,7 @@ class Surroundings:
     gardener: FakeGardener = field(default_factory=FakeGardener)
     prober: FakeProber = field(default_factory=FakeProber)
     models: ModelsSeen = field(default_factory=lambda: ModelsSeen(roles=(), providers=()))
+    seeded: bool = False
     settings: dict[str, object] = field(default_factory=lambda: {"database_url": None, "cors_origins": ()})
     while_serving: Callable[[], None] = lambda: None
 
@@ -249,8 +285,21 @@ class Surroundings:
             open_gardener=lambda _: nullcontext(self.gardener),
             open_prober=lambda _: nullcontext(self.prober),
             list_models=lambda _: self.models,
+            seed_demo=self._seed_demo,
             serve=self._serve,
         )
+
+    def _seed_demo(self, _: Settings, tribe: str) -> Sequence[Seeded]:
+        self.operator.agents(tribe)
+        if self.seeded:
+            raise WrongStanding(f"the tribe '{tribe}' was taught the demo already; a tribe learns it once")
+        self.seeded = True
+        outcomes = [Outcome.LEARNED, Outcome.DISPUTED]
+        disputes = [None, UUID(int=9)]
+        return [
+            Seeded(told=told, learned=_learned(outcome, dispute))
+            for told, outcome, dispute in zip(INCIDENT, outcomes, disputes, strict=False)
+        ]
 
     def _open_operator(self, settings: Settings) -> AbstractContextManager[OperatorFace]:
         found = self.operators.get(settings.cell, self.operator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from tributary.contract.models import HitReply
 
 AGENT = "agt_" + "7" * 32
 TOKEN = "tok_" + "8" * 32
+FILE = b'{"a":"file"}'
 RECEIPT = read_receipt(json.dumps({"receipt": receipt(1)}).encode())
 SAMPLES: dict[str, Any] = {
     "action": "act_" + "6" * 32,
@@ -40,7 +42,10 @@ SAMPLES: dict[str, Any] = {
     "decision": DECISION,
     "description": "reboot db-7",
     "dispute": DISPUTE,
+    "content_type": "text/plain",
     "evidence": [{"type": "log", "ref": "s3://x"}],
+    "evidence.ref": f"sha256:{hashlib.sha256(FILE).hexdigest()}",
+    "file": FILE,
     "failure": "it was not there",
     "follow": False,
     "function": lambda: "rebooted",
@@ -176,6 +181,8 @@ def tribe() -> Tribe:
         "set_role": agent(role="curator"),
         "revoke_agent": agent(revoked_at=AT),
         "revoke_token": KEPT_TOKEN | {"revoked_at": AT},
+        "announce_evidence": {"id": "sha256:0", "bytes": 12, "content_type": "text/plain", "name": None, "upload": None},
+        "evidence": json.loads(FILE),
         "begin_action": {"outcome": "granted", "action": action(state="begun", result=None), "lease": "l" * 43},
         "complete_action": {"action": action(), "learned": None, "problem": None},
         "fail_action": action(state="failed", result=None, failure="it was not there"),

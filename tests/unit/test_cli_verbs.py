@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "health": ("status",),
     "costs": ("costs",),
+    "announce_evidence": ("evidence", "put", "FILE"),
+    "evidence": ("evidence", "get", "sha256:" + "0" * 64),
     "actions": ("action", "list"),
     "action": ("action", "show", ACTION),
     "begin_action": ("action", "begin", "reboot:db-7"),
@@ -97,11 +100,13 @@ VERBS: dict[str, tuple[str, ...]] = {
 WITHOUT_A_COMMAND = {
     "openapi": "a description for programs: curl fetches it, and docs/api holds it",
     "docs": "a page for a browser",
+    "put_evidence": "`tributary evidence put` sends the bytes where the announcement says: here, or to S3",
 }
 
 NOT_IN_JSON = {
     "tributary screen": "reads and writes JSON lines, and nothing else",
     "tributary judge": "reads and writes JSON lines, and nothing else",
+    "tributary evidence get": "gives the bytes of a file",
     "tributary completion": "prints a script for a shell",
 }
 
@@ -130,10 +135,10 @@ def written(arguments: tuple[str, ...], folder: Path) -> list[str]:
 
 def operation_of(request: httpx.Request) -> str:
     for route in ROUTES:
-        pattern = route.path.replace("{id}", "").split("/")
+        pattern = re.sub(r"{\w+}", "", route.path).split("/")
         asked = request.url.path.split("/")
         fits = len(pattern) == len(asked) and all(one in ("", other) for one, other in zip(pattern, asked, strict=True))
-        if fits and route.method == request.method and ("{id}" in route.path or route.path == request.url.path):
+        if fits and route.method == request.method and ("{" in route.path or route.path == request.url.path):
             return route.operation
     raise AssertionError(request.url)
 

@@ -97,6 +97,7 @@ def test_every_operation_that_takes_a_key_is_a_method() -> None:
 
 def _route(request: httpx.Request) -> Route:
     path = re.sub(r"/[a-z]{3}_[0-9a-f]{32}", "/{id}", request.url.path)
+    path = re.sub(r"/[0-9a-f]{64}", "/{sha256}", path)
     return next(route for route in ROUTES if (route.method, route.path) == (request.method, path))
 
 

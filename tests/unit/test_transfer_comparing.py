@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 from tributary.core.lesson import Status
-from tributary.transfer import Change, Comparison, Held, Item, Place
+from tributary.transfer.documents import Change, Comparison, Held, Item, Place
 
 FILE = "a.md"
 _numbers = count(1)

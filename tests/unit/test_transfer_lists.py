@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tributary.transfer import LINE_BYTES, Format, Found, Item, Refusal, Remark, Unreadable, find, read
-from tributary.transfer.json_stream import JsonStream
+from tributary.transfer.documents import LINE_BYTES, Format, Found, Item, Refusal, Remark, Unreadable, find, read
+from tributary.transfer.documents.json_stream import JsonStream
 
 
 def pieces(raw: bytes | str, form: Format) -> list[object]:

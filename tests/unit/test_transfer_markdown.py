@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tributary.core.limits import REF_CHARACTERS, SITUATION_BYTES, TEXT_BYTES, check_tags
-from tributary.transfer import Format, Item, Remark, Unreadable, file_prefix, place_key, read
-from tributary.transfer.front_matter import front_matter
-from tributary.transfer.text import fitting
+from tributary.transfer.documents import Format, Item, Remark, Unreadable, file_prefix, place_key, read
+from tributary.transfer.documents.front_matter import front_matter
+from tributary.transfer.documents.text import fitting
 
 DOCUMENTS = (Format.MARKDOWN, Format.SKILL, Format.AGENTS, Format.BASIC_MEMORY)
 

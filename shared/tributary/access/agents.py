@@ -12,7 +12,7 @@ from tributary.core.agent import Agent, NewToken, Principal, Role, Token
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import InvalidRequest
 from tributary.core.ids import new_id
-from tributary.core.limits import check_name
+from tributary.core.limits import check_agent_name
 from tributary.store import Database, rows, statement
 
 DAYS = 365
@@ -43,7 +43,7 @@ class Agents:
         Raises WrongStanding when the name is taken, by a revoked agent too, or when the tribe has MOST_AGENTS.
         """
         principal.require(Role.CURATOR)
-        check_name("name", name)
+        check_agent_name("name", name)
         made = self._made(days)
         return made.of(
             self._agent(

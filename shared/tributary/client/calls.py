@@ -55,6 +55,12 @@ class Call(Generic[Result]):
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     idempotency_key: str | None = None
+    elsewhere: str | None = None
+    """A whole address to send to instead of the server's, to which the token is not sent."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers, or others than the usual ones."""
+    follows: bool = False
+    """Goes where the server's redirection leads, without the token."""
     again: bool = True
     """False when a failure is itself the answer."""
 

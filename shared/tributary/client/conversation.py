@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
 from tributary import __version__
 from tributary.client.calls import Call, Method
-from tributary.client.errors import TributaryError, Unreachable
+from tributary.client.errors import BadReply, TributaryError, Unreachable
 from tributary.client.place import Place
 from tributary.client.replies import Answer, NoAnswer, error_of, may_pass
 
@@ -33,6 +34,8 @@ class Send:
     headers: Mapping[str, str]
     body: bytes | None
     timeout_s: float
+    elsewhere: bool = False
+    """Whether it goes to another server than the memory's, which is told nothing of who asks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +61,18 @@ def converse(
         tried += 1
         answer = yield Send(
             method=call.method,
-            url=_url(call, place),
+            url=call.elsewhere or _url(call, place),
             headers=_headers(call, place),
             body=call.body,
             timeout_s=max(end - clock(), 0.001),
+            elsewhere=call.elsewhere is not None,
         )
+        if call.follows and isinstance(answer, Answer) and answer.status == HTTPStatus.TEMPORARY_REDIRECT:
+            where = answer.headers.get("location", "")
+            if not where.startswith(("https://", "http://")):
+                raise BadReply("the server's redirection leads nowhere")
+            left_s = max(end - clock(), 0.001)
+            answer = yield Send(method=call.method, url=where, headers={}, body=None, timeout_s=left_s, elsewhere=True)
         if isinstance(answer, Answer) and 200 <= answer.status < 300:
             return call.read(answer.body)
         error, passing = _went_wrong(answer, place)
@@ -80,10 +90,13 @@ def _url(call: Call[Result], place: Place) -> str:
 
 def _headers(call: Call[Result], place: Place) -> dict[str, str]:
     headers = {"accept": "application/json, application/problem+json", "user-agent": f"tributary-python/{__version__}"}
+    if call.elsewhere is not None:
+        return dict(call.headers)  # what is signed there is these and no others
     if place.token is not None:
         headers["authorization"] = f"Bearer {place.token}"
     if call.body is not None:
         headers["content-type"] = "application/json"
+    headers |= {name.lower(): value for name, value in call.headers.items()}
     if call.idempotency_key is not None:
         headers["idempotency-key"] = call.idempotency_key
     return headers

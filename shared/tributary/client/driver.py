@@ -75,6 +75,7 @@ class Driver:
                 headers={**step.headers, **trace_headers()},
                 content=step.body,
                 timeout=timeout,
+                auth=None if step.elsewhere else httpx.USE_CLIENT_DEFAULT,
             ) as reply:
                 body = self._read(reply, end)
         except httpx.DecodingError as error:

@@ -7,12 +7,14 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 import httpx
 
 from tributary.client import calls, distilling, history
+from tributary.client import evidence as evidence_files
 from tributary.client.actions import Actions
 from tributary.client.aws import Aws
 from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
@@ -374,6 +376,23 @@ class Memory:
         """Yields the same changes as `changes`, some whole ticks at a time; `page.tick` is where to go on from."""
         feed = Feed(self._run, clock=self._clock, sleep=self._sleep, jitter=self._jitter, longest_s=self._timeout_s / 2)
         return feed.pages(after, follow=follow, page_size=page_size)
+
+    def attach(self, file: Path | str | bytes, *, content_type: str | None = None, name: str | None = None) -> Evidence:
+        """Hands a file, or bytes, of up to 10 MB to the tribe and returns it as evidence for a lesson.
+
+        The same bytes again are not sent again. A file that no lesson refers to is removed after a day. `content_type` is guessed
+        from the name when left out. Raises NotSetUp where the server keeps no files.
+        """
+        attached = evidence_files.attachment(file, content_type=content_type, name=name)
+        reply = self._run(evidence_files.announce(attached))
+        if reply.upload is not None:
+            self._run(evidence_files.send(attached, reply.upload))
+            evidence_files.settled(self._run(evidence_files.announce(attached)))
+        return attached.as_evidence()
+
+    def evidence(self, ref: Evidence | str) -> bytes:
+        """Returns the bytes of a file of the tribe, by what `attach` or a lesson says; they are checked by the hash."""
+        return self._run(evidence_files.fetch(ref))
 
     def stats(self) -> StatsReply:
         """Returns how the tribe stands and is used; what each agent called only to a curator."""

@@ -40,6 +40,9 @@ BATCH_BYTES = 4 * 1024 * 1024
 """The largest body of a batch."""
 DISTILL_BYTES = 2 * 1024 * 1024
 """The largest body with a transcript, where JSON escapes each character of it and names each turn."""
+EVIDENCE_BYTES = 10 * 1000 * 1000
+"""The largest evidence file."""
+EVIDENCE_NAME_CHARACTERS = 200
 REQUEST_BYTES = 10 * 1000 * 1000
 """API Gateway refuses larger requests."""
 EVENT_BYTES = 6 * 1024 * 1024

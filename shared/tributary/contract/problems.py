@@ -33,7 +33,7 @@ _KINDS = (
     ProblemKind(code="not_migrated", status=503, title="The database is not migrated", retry_after_s=30),
     ProblemKind(code="code_too_old", status=503, title="The server is older than its database", retry_after_s=30),
     ProblemKind(code="bad_setting", status=500, title="The server is misconfigured"),
-    ProblemKind(code="not_set_up", status=501, title="No model is set up for this"),
+    ProblemKind(code="not_set_up", status=501, title="Nothing is set up for this"),
     ProblemKind(code="not_complete", status=409, title="The search was not complete"),
     ProblemKind(code="corrupt", status=500, title="Stored data is not what it should be"),
     ProblemKind(code="internal", status=500, title="Something unexpected happened"),

@@ -47,5 +47,9 @@ class Route:
     """Is refused, without a key, when too much is written, or when the budget for models is spent."""
     body_bytes: int = limits.BODY_BYTES
     """The largest body that is read."""
+    of_files: bool = False
+    """Is about evidence files, and refused where nothing keeps them."""
+    takes_bytes: bool = False
+    """The body is the bytes of a file. The local gateway alone lets so many through; on AWS they go to S3 itself."""
     waits: str | None = None
     """The query parameter by which a caller asks to have the reply held back for some seconds."""

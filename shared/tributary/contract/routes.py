@@ -6,6 +6,7 @@ from tributary.contract import models
 from tributary.contract.action_routes import ACTIONS
 from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
+from tributary.contract.evidence_routes import EVIDENCE
 from tributary.contract.history_routes import HISTORY
 from tributary.contract.memory_routes import MEMORY
 from tributary.contract.route import Route
@@ -43,4 +44,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *ACTIONS, *AGENTS, *STATUS, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *EVIDENCE, *CURATION, *ACTIONS, *AGENTS, *STATUS, *_OPEN)

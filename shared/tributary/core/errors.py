@@ -175,7 +175,7 @@ class ModelMalformed(ModelFailed):
 
 
 class NotSetUp(TributaryError):
-    """No model is set up for this; whoever runs the server can choose one in its settings."""
+    """Nothing is set up for this; whoever runs the server can choose one in its settings."""
 
     code = "not_set_up"
 

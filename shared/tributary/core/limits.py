@@ -45,6 +45,10 @@ ACTION_DESCRIPTION_CHARACTERS = 500
 ACTION_FAILURE_CHARACTERS = 500
 ACTION_RESULT_BYTES = 16 * 1024
 ACTION_LEASE_S = 3600
+EVIDENCE_BYTES = 10 * 1000 * 1000
+EVIDENCE_NAME_CHARACTERS = 200
+SYSTEM_PREFIX = "system:"
+"""Begins the names of agents that the memory makes for itself."""
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -99,6 +103,13 @@ def check_name(field: str, value: str) -> None:
     """Raises InvalidRequest unless `value` can name a tribe or an agent."""
     if not re.fullmatch(NAME_PATTERN, value):
         raise InvalidRequest(field, "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit")
+
+
+def check_agent_name(field: str, value: str) -> None:
+    """Raises InvalidRequest unless `value` can name an agent that people or programs act as."""
+    check_name(field, value)
+    if value.lower().startswith(SYSTEM_PREFIX):
+        raise InvalidRequest(field, f"must not begin with '{SYSTEM_PREFIX}': such agents are the memory's own")
 
 
 def check_short(field: str, value: str, most: int) -> None:

@@ -10,13 +10,14 @@ from uuid import UUID
 from tributary.access import Ledger
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import NotFound, TributaryError, Unavailable
+from tributary.core.evidence import EvidenceStore
 from tributary.core.garden import GardenReport, Rule, TribeReport
 from tributary.garden.budget import Budget, never
 from tributary.garden.doubt import doubt
 from tributary.garden.embed import embed
 from tributary.garden.evict import evict
 from tributary.garden.index import index
-from tributary.garden.prune import prune
+from tributary.garden.prune import prune, prune_files
 from tributary.garden.quiet import Quiet
 from tributary.garden.rejudge import rejudge
 from tributary.garden.rescreen import rescreen
@@ -45,6 +46,7 @@ class Gardener:
         exact_limit: int,
         ledger: Ledger,
         keeping: Keeping | None = None,
+        evidence: EvidenceStore | None = None,
         now: Now = utc_now,
     ) -> None:
         self._tools = Tools(
@@ -54,6 +56,7 @@ class Gardener:
             keeping=keeping or Keeping(),
             ledger=ledger,
             database_time=now is utc_now,
+            evidence=evidence,
         )
         self._now = now
         self._quiet = Quiet()
@@ -102,6 +105,7 @@ class Gardener:
             doubt(visit, tally)
         with visit.working(Rule.PRUNE) as tally:
             prune(visit, tally)
+            prune_files(visit, tally)
 
     def _sweep(self, tribes: Sequence[Tribe], *, dry_run: bool, budget: Budget) -> GardenReport:
         began = time.monotonic()

@@ -1,9 +1,10 @@
-"""Rule 9: first replies, daily counts, spent pace and single calls of models are forgotten once nobody asks for them any more."""
+"""Rule 9: first replies, daily counts, spent pace, single calls of models and files are forgotten once nobody needs them."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from tributary.evidence import sweep
 from tributary.garden.visit import Tally, Visit
 from tributary.store import rows, statement
 
@@ -25,6 +26,17 @@ def prune(visit: Visit, tally: Tally) -> None:
         tally.kinds.update(gone)
         if visit.dry_run or max(gone.values(), default=0) < AT_ONCE:
             return
+
+
+def prune_files(visit: Visit, tally: Tally) -> None:
+    """Removes evidence files that nothing refers to, as far as the time goes."""
+    store = visit.tools.evidence
+    if store is None:
+        return
+    gone = sweep(
+        visit.tools.database, store, visit.tribe_id, now=visit.now, dry_run=visit.dry_run, stop=lambda: visit.budget.spent
+    )
+    tally.did("evidence_file", gone)
 
 
 def _batch(visit: Visit) -> Counter[str]:

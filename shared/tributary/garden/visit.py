@@ -12,6 +12,7 @@ from uuid import UUID
 
 from tributary.access import Ledger
 from tributary.core.errors import TributaryError, Unavailable
+from tributary.core.evidence import EvidenceStore
 from tributary.core.garden import Backlog, Rule, RuleReport, TribeReport
 from tributary.core.policy import Policy
 from tributary.garden.budget import Budget
@@ -53,6 +54,8 @@ class Tools:
     exact_limit: int
     keeping: Keeping
     ledger: Ledger
+    evidence: EvidenceStore | None
+    """What keeps the bytes of evidence files."""
     database_time: bool = True
     """Whether leases run out by the database's clock, rather than by that of the visit, which a test has set."""
 

@@ -27,6 +27,7 @@ from tributary.core.status import Status
 from tributary.core.transcript import Distilled, Transcript
 from tributary.core.verification import Verification
 from tributary.curate import Curator, Desk
+from tributary.evidence import Files
 from tributary.garden import Gardener, Stopped, never
 from tributary.learn import Attempt, Distilling, Learner, Pended, Settled
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
@@ -68,6 +69,8 @@ class Memory:
     """Side effects that happen once."""
     gardener: Gardener
     """What time, room and missing models left to do. For workers and operators, not for callers."""
+    files: Files
+    """Evidence files, which lessons refer to by hash."""
     agents: access.Agents
     """Who may use the memory, as curators manage it."""
     recaller: Recaller

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting, NotFound, NotMigrated, TributaryError, WrongStanding
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
-from tributary.core.limits import check_name
+from tributary.core.limits import check_agent_name, check_name
 from tributary.core.space import IndexesBuilt, SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
 from tributary.service.until import Until
 from tributary.spaces import (
@@ -40,6 +40,8 @@ from tributary.spaces import (
 )
 from tributary.store import Database, Target, check_level, check_revision, connect, failures, statement
 from tributary.store.migrate import migrate, migration_sql
+from tributary.transfer.tribes import Progress as TransferProgress
+from tributary.transfer.tribes import Summary, export_tribe, restore_tribe
 
 _NO_TIME = (
     "there was not time enough to build the index, and nothing of it is kept; ask again, or build it from where the database can"
@@ -101,6 +103,7 @@ class Operator:
     def create_tribe(self, name: str, *, curator: str = "curator", days: int = DAYS) -> NewTribe:
         """Makes a tribe with its first curator, wholly or not at all; raises WrongStanding when the name is taken."""
         check_name("name", name)
+        check_agent_name("name", curator)
         with self._transaction() as connection:
             row = connection.execute(
                 statement("access", "create_tribe"), {"tribe_id": new_id(), "name": name, "secret": secrets.token_bytes(32)}
@@ -119,8 +122,12 @@ class Operator:
         with self._transaction() as connection:
             return tuple(_tribe(row) for row in connection.execute(statement("access", "tribes")).fetchall())
 
-    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = DAYS) -> NewToken:
-        """Makes an agent and its token, whose secret is given this once; raises WrongStanding when the name is taken."""
+    def create_agent(self, tribe: str, name: str, role: Role, *, days: int = DAYS, system: bool = False) -> NewToken:
+        """Makes an agent and its token, whose secret is given this once; raises WrongStanding when the name is taken.
+
+        One of the memory's own is a `system` agent, whose name alone may begin with 'system:'.
+        """
+        (check_name if system else check_agent_name)("name", name)
         with self._transaction() as connection:
             return self._new_agent(connection, self._locked(connection, tribe), name, role, days)
 
@@ -302,6 +309,32 @@ class Operator:
             found = self._tribe(connection, tribe)
             return drop(connection, found.tribe_id, space_named(connection, found.tribe_id, name))
 
+    def export(
+        self, tribe: str, write: Callable[[bytes], object], *, progress: TransferProgress = lambda _table, _rows: None
+    ) -> Summary:
+        """Writes a tribe with its whole history, as one snapshot has it, line by line (`transfer.form`).
+
+        What is written is as secret as the database: all that the tribe knows, and the key of its content hashes. It holds no
+        token. Raises NotFound, and what `write` raises.
+        """
+        with self._own_connection() as connection:
+            return export_tribe(connection, tribe, write, progress=progress)
+
+    def restore(
+        self,
+        lines: Iterable[bytes],
+        *,
+        name: str | None = None,
+        progress: TransferProgress = lambda _table, _rows: None,
+    ) -> Summary:
+        """Makes the tribe that an export holds, as `name` if that is given, wholly or not at all; its agents have no tokens then.
+
+        Raises InvalidRequest, naming the line, for a file that is none, is not whole or breaks a rule, and WrongStanding when the
+        tribe, or its name, is there already or the export does not fit this database.
+        """
+        with self._own_connection() as connection:
+            return restore_tribe(connection, lines, name=name, progress=progress)
+
     def record_evaluation(self, run: EvaluationRun) -> None:
         """Keeps what a run of the evals found; the same run again changes nothing."""
         parameters = {"run_id": run.run_id, "at": run.at, "commit": run.commit, "tier": run.tier}
@@ -331,7 +364,6 @@ class Operator:
         self.close()
 
     def _new_agent(self, connection: psycopg.Connection, tribe: Tribe, name: str, role: Role, days: int) -> NewToken:
-        check_name("name", name)
         connection.execute(
             statement("access", "create_agent"),
             {
@@ -380,6 +412,16 @@ class Operator:
         except psycopg.Error as error:
             if self._open is not None:
                 self._open.close()
+            raise failures.translate(error) from error
+
+    @contextmanager
+    def _own_connection(self) -> Iterator[psycopg.Connection]:
+        """Gives a connection for one long transaction, that is closed with it."""
+        try:
+            with connect(self._target) as connection:
+                _check_schema(connection)
+                yield connection
+        except psycopg.Error as error:
             raise failures.translate(error) from error
 
     @contextmanager

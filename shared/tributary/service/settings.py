@@ -62,7 +62,14 @@ def _queue(value: str) -> str:
     return value
 
 
+def _bucket(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", value):
+        raise PydanticCustomError("bucket", "must be the name of a bucket: 3 to 63 lower case letters, digits, dots or hyphens")
+    return value
+
+
 PostgresUrl = Annotated[str, AfterValidator(_postgres)]
+Bucket = Annotated[str, AfterValidator(_bucket)]
 QueueUrl = Annotated[str, AfterValidator(_queue)]
 Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_split)]
 
@@ -140,6 +147,17 @@ class Settings(ModelSettings):
     pending_queue_url: QueueUrl | None = Field(
         default=None,
         description="SQS queue that is told of tribes with pending lessons, so that a function settles them at once.",
+    )
+    evidence: Literal["folder", "s3", "off"] | None = Field(
+        default=None,
+        description="Where evidence files are kept; a folder unless set, where there is TRIBUTARY_HOME, else nowhere.",
+    )
+    evidence_folder: Folder | None = Field(default=None, description="The folder for them, instead of TRIBUTARY_HOME/evidence.")
+    evidence_bucket: Bucket | None = Field(
+        default=None, description="The bucket of Amazon S3 for them, in the region AWS_REGION."
+    )
+    evidence_mb: Whole = Field(
+        default=1000, ge=1, le=10_000_000, description="Megabytes that the evidence files of one tribe may come to."
     )
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
     secret_arn: Annotated[str, AfterValidator(_arn)] | None = Field(

@@ -15,12 +15,15 @@ from tributary.actions import Actions
 from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget
 from tributary.core.errors import BadSetting
+from tributary.core.evidence import EvidenceStore
 from tributary.core.ports import Distiller, Embedder, Judge, PendingNotice, Screen
 from tributary.curate import Curator, Desk, check_words
+from tributary.evidence import Files
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Distilling, Learner, Telling
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
 from tributary.service.databases import Databases
+from tributary.service.evidence import evidence_store
 from tributary.service.logins import Logins, logins_of
 from tributary.service.memory import Memory, ModelsUsed
 from tributary.service.models import Models
@@ -46,6 +49,7 @@ class Adapters:
     screen: Screen | None = None
     distiller: Distiller | None = None
     notice: PendingNotice | None = None
+    evidence: EvidenceStore | None = None
     now: Now = utc_now
 
 
@@ -93,6 +97,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
         exact_limit=settings.exact_limit,
         scan_budget_ms=settings.scan_budget_ms,
     )
+    store = given.evidence or evidence_store(settings)
     return Memory(
         cell=settings.cell,
         databases=databases,
@@ -116,6 +121,15 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
             exact_limit=settings.exact_limit,
             ledger=ledger,
             keeping=Keeping(replies=timedelta(days=settings.idempotency_days)),
+            evidence=store,
+            now=given.now,
+        ),
+        files=Files(
+            database=database,
+            reading=databases.current,
+            admission=admission,
+            store=store,
+            most_bytes=settings.evidence_mb * 1_000_000,
             now=given.now,
         ),
         agents=Agents(database=database, now=given.now, cell=settings.cell),

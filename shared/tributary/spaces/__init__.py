@@ -1,5 +1,6 @@
 """Embedding spaces: which one a tribe serves from and which it builds, the check for drift, and a tribe's own indexes."""
 
+from tributary.spaces.drift import alike
 from tributary.spaces.fill import MISSES, Progress, fill, missing_in, pages, put, vectors_of
 from tributary.spaces.index import EXACT_LIMIT, build_index, drop_index, index_fresh, outgrown
 from tributary.spaces.profile import Profiles, TribeProfile
@@ -18,6 +19,7 @@ __all__ = [
     "Profiles",
     "Progress",
     "TribeProfile",
+    "alike",
     "as_text",
     "begin",
     "build_index",

@@ -115,6 +115,11 @@ class CheckedEmbedder:
         )
 
 
+def alike(one: str, other: str) -> bool:
+    """Tells whether two vectors of a reference sentence, as text, may be one embedder's; raises ValueError for no vector."""
+    return _cosine(from_text(one), from_text(other)) >= LEAST_SIMILARITY
+
+
 def _vectors(document: object) -> dict[str, Sequence[float]]:
     return {sentence: from_text(vector) for sentence, vector in cast(dict[str, str], document).items()}
 

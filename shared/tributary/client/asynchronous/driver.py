@@ -73,6 +73,7 @@ class AsyncDriver:
                 headers={**step.headers, **trace_headers()},
                 content=step.body,
                 timeout=timeout,
+                auth=None if step.elsewhere else httpx.USE_CLIENT_DEFAULT,
             ) as reply:
                 body = await self._read(reply, end)
         except httpx.DecodingError as error:

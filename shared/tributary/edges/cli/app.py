@@ -17,6 +17,7 @@ from tributary.edges.cli import (
     curation,
     distilling,
     doctoring,
+    evidence,
     gardening,
     history,
     importing,
@@ -27,10 +28,12 @@ from tributary.edges.cli import (
     receipts,
     schema,
     screening,
+    seeding,
     serving,
     spaces,
     standing,
     stats,
+    transferring,
     tribes,
     verifying,
     watching,
@@ -48,7 +51,7 @@ Start a server on this computer, then use it:
   tributary recall "deploy payments"
 
 learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, watch, stats, status, distill, costs,
-curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that
+evidence, curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that
 'tributary serve' runs here. screen, judge, models, completion and version need no server, and doctor looks at everything. The
 other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and
 keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces go to the operator's function on
@@ -159,11 +162,15 @@ app.command("status")(standing.status)
 app.command("costs")(costs.costs)
 app.add_typer(curation.app, name="curate")
 app.add_typer(acting.app, name="action")
+app.add_typer(evidence.app, name="evidence")
 app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)
 app.add_typer(tribes.app, name="tribe")
 app.add_typer(agents.app, name="agent")
 app.add_typer(spaces.app, name="space")
+app.add_typer(seeding.app, name="seed")
+app.command("export")(transferring.export)
+app.command("restore")(transferring.restore)
 app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tributary.edges.lambda_http.port import Door
     from tributary.service import Settings
     from tributary.service.model_listing import ModelsSeen
+    from tributary.service.seeding import Seeded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,7 @@ class Doors:
     open_gardener: Callable[[Settings], AbstractContextManager[GardenerFace]]
     open_prober: Callable[[Settings], AbstractContextManager[ProberFace]]
     list_models: Callable[[Settings], ModelsSeen]
+    seed_demo: Callable[[Settings, str], Sequence[Seeded]]
     serve: Gateway
     open_remote_operator: Callable[[str | None], AbstractContextManager[OperatorFace]] | None = None
     """Opens the operator's side of a cell where it is not this process: set by `--via lambda`."""
@@ -134,6 +136,11 @@ class _Real:
 
         return list_models(settings)
 
+    def seed_demo(self, settings: Settings, tribe: str) -> Sequence[Seeded]:
+        from tributary.service.seeding import seed_demo
+
+        return seed_demo(settings, tribe)
+
     def serve(
         self,
         memory: Door,
@@ -160,6 +167,7 @@ def real_doors() -> Doors:
         open_gardener=real.open_gardener,
         open_prober=real.open_prober,
         list_models=real.list_models,
+        seed_demo=real.seed_demo,
         serve=real.serve,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import Door
 from tributary.service.memory import ModelsUsed
 from tributary.service.operator import NewTribe, Tribe
+from tributary.transfer.tribes import Progress, Summary
 
 
 class OperatorFace(Protocol):
@@ -58,6 +59,10 @@ class OperatorFace(Protocol):
     def switch_space(self, tribe: str, name: str | None = None, *, exact: bool = False) -> SpaceSwitched: ...
 
     def drop_space(self, tribe: str, name: str) -> SpaceDropped: ...
+
+    def export(self, tribe: str, write: Callable[[bytes], object], *, progress: Progress) -> Summary: ...
+
+    def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Progress) -> Summary: ...
 
 
 class ServedMemory(Door, Protocol):

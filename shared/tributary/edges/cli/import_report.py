@@ -10,7 +10,7 @@ from tributary.edges.cli.words import counted, shown
 
 if TYPE_CHECKING:
     from tributary.edges.cli.output import Output
-    from tributary.transfer import Refusal, Remark
+    from tributary.transfer.documents import Refusal, Remark
 
 REFUSED = "refused"
 GONE = "gone"

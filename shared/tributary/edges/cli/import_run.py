@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tributary.contract.limits import BATCH_LESSONS, REPLACES
 from tributary.core.lesson import Status
 from tributary.edges.cli.import_report import GONE, RETIRED, Report
-from tributary.transfer import (
+from tributary.transfer.documents import (
     START_CHARACTERS,
     STREAMED,
     ByteSource,

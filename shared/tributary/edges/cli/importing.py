@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tributary.edges.cli.import_report import Report
     from tributary.edges.cli.import_run import Importer
     from tributary.edges.cli.output import Output
-    from tributary.transfer import ByteSource, Found
+    from tributary.transfer.documents import ByteSource, Found
 
 _GOES_ON = "Stopped. What was learned is kept, and the same command goes on where this one ended."
 
@@ -60,7 +60,7 @@ def import_(
     """
     from tributary.edges.cli.import_report import REFUSED, Report
     from tributary.edges.cli.import_run import Importer
-    from tributary.transfer import Format, Found, find
+    from tributary.transfer.documents import Format, Found, find
 
     doors, output = session(context, as_json=as_json)
     report = Report(output, dry_run=dry_run)
@@ -79,7 +79,7 @@ def import_(
 
 
 def _import_all(importer: Importer, report: Report, files: Sequence[Found], output: Output) -> None:
-    from tributary.transfer import Refusal
+    from tributary.transfer.documents import Refusal
 
     try:
         with _progress(report, files, wanted=not output.as_json and sys.stderr.isatty()) as advance:

@@ -16,7 +16,7 @@ import typer
 from tributary.core.errors import InvalidRequest
 from tributary.core.limits import SUBJECT_CHARACTERS, check_short, check_storable, check_text
 from tributary.edges.cli.failures import CommandFailed
-from tributary.transfer import LINE_BYTES, bounded_lines
+from tributary.transfer.documents import LINE_BYTES, bounded_lines
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

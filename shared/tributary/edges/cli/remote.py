@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import NoReturn, Self
@@ -100,11 +100,26 @@ class RemoteOperator:
         done = self._call(contract.DROP_SPACE, tribe=tribe, space=name)
         return SpaceDropped(space=done.space, vectors=done.vectors, forgotten=done.forgotten)
 
+    def export(self, tribe: str, write: Callable[[bytes], object], *, progress: Callable[[str, int], None]) -> NoReturn:
+        del tribe, write, progress
+        raise _too_large()
+
+    def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Callable[[str, int], None]) -> NoReturn:
+        del lines, name, progress
+        raise _too_large()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Leaves nothing open: an invocation is a request of its own."""
+
+
+def _too_large() -> CommandFailed:
+    return CommandFailed(
+        "not_configured",
+        "a tribe is larger than what a function may be sent or send back; leave --via out, where the database can be reached",
+    )
 
 
 def _tribe(one: contract.TribeReply) -> Tribe:

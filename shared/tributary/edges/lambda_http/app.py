@@ -75,13 +75,13 @@ class App:
         resolver.not_found(lambda _: self._respond(resolver, None, {}))
         return resolver
 
-    def _handler(self, resolver: _Resolver, route: Route) -> Callable[..., Response[str]]:
-        def handle(**path: str) -> Response[str]:
+    def _handler(self, resolver: _Resolver, route: Route) -> Callable[..., Response[str | bytes]]:
+        def handle(**path: str) -> Response[str | bytes]:
             return self._respond(resolver, route, path)
 
         return handle
 
-    def _respond(self, resolver: _Resolver, route: Route | None, path: Mapping[str, str]) -> Response[str]:
+    def _respond(self, resolver: _Resolver, route: Route | None, path: Mapping[str, str]) -> Response[str | bytes]:
         began = time.perf_counter()
         name = route.operation if route else "none"
         # Asked before the operation begins, so that each of its log lines can name the agent; its failure is told inside.
@@ -200,6 +200,6 @@ def _attempt(call: Callable[[], Result]) -> Result | Exception:
         return error
 
 
-def _response(reply: HttpReply, operation_id: str, path: str) -> Response[str]:
+def _response(reply: HttpReply, operation_id: str, path: str) -> Response[str | bytes]:
     headers: dict[str, str | list[str]] = {**headers_of(reply, operation_id=operation_id, path=path)}
     return Response(status_code=reply.status, body=reply.body, headers=headers)

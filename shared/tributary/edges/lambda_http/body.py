@@ -31,8 +31,7 @@ def read_body(event: Event, model: type[Model], *, most_bytes: int = BODY_BYTES)
     """Returns the body of `event` as `model`; raises Refused naming each field that breaks a rule."""
     raw = _raw(event)
     if len(raw) > most_bytes:
-        rule = f"is {len(raw)} bytes; at most {most_bytes} are read"
-        raise Refused("too_large", f"body {rule}", errors=[FieldProblem(field="body", rule=rule)])
+        raise _too_large(len(raw), most_bytes)
     if not raw:
         if any(field.is_required() for field in model.model_fields.values()):
             raise invalid_field("body", "is required: a JSON object")
@@ -48,12 +47,27 @@ def read_body(event: Event, model: type[Model], *, most_bytes: int = BODY_BYTES)
         raise invalid(*explain(error.errors(include_input=False, include_url=False), document)) from error
 
 
+def read_bytes(event: Event, *, most_bytes: int) -> bytes:
+    """Returns the body of `event` as it came; raises Refused for none, or for too many bytes."""
+    raw = _raw(event)
+    if len(raw) > most_bytes:
+        raise _too_large(len(raw), most_bytes)
+    if not raw:
+        raise invalid_field("body", "is required: the bytes of the file")
+    return raw
+
+
 def read_item(item: Mapping[str, object], model: type[Model]) -> Model:
     """Returns one item of a body that was read as `model`; raises Refused naming each field of it that breaks a rule."""
     try:
         return model.model_validate_json(json.dumps(item))
     except ValidationError as error:
         raise invalid(*explain(error.errors(include_input=False, include_url=False), item)) from error
+
+
+def _too_large(size: int, most_bytes: int) -> Refused:
+    rule = f"is {size} bytes; at most {most_bytes} are read"
+    return Refused("too_large", f"body {rule}", errors=[FieldProblem(field="body", rule=rule)])
 
 
 def _raw(event: Event) -> bytes:

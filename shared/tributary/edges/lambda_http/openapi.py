@@ -39,6 +39,7 @@ _ID_OF = {
     "tok": "a token",
     "act": "an action",
 }
+_BYTES: Json = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _MAY_FAIL = ("internal", "bad_setting", "corrupt")
 
 
@@ -85,6 +86,8 @@ def _operation(route: Route) -> Json:
         operation["parameters"] = parameters
     if route.request:
         operation["requestBody"] = _request_body(route, route.request)
+    if route.takes_bytes:
+        operation["requestBody"] = {"required": True, "content": _BYTES}
     operation["responses"] = _responses(route)
     return operation
 
@@ -96,6 +99,11 @@ def _parameters(route: Route) -> list[Json]:
         parameters.append(
             {"name": "id", "in": "path", "required": True, "description": f"Id of {_ID_OF[route.id_of]}.", "schema": schema}
             | {"example": f"{route.id_of}{examples.LESSON_ID.removeprefix('les')}"}
+        )
+    if "{sha256}" in route.path:
+        parameters.append(
+            {"name": "sha256", "in": "path", "required": True, "description": "SHA-256 of the file."}
+            | {"schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}, "example": "5f" * 32}
         )
     parameters.extend(
         {"name": one.name, "in": "query", "required": False, "description": one.description, "schema": one.schema}
@@ -136,11 +144,17 @@ def _responses(route: Route) -> Json:
     return responses
 
 
-_SUCCESS = {HTTPStatus.OK: "Done", HTTPStatus.ACCEPTED: "Kept as pending: it could not be settled in time and will be soon"}
+_SUCCESS = {
+    HTTPStatus.OK: "Done",
+    HTTPStatus.ACCEPTED: "Kept as pending: it could not be settled in time and will be soon",
+    HTTPStatus.TEMPORARY_REDIRECT: "The bytes are at the address in Location, for a minute; send no token there",
+}
 
 
 def _reply_content(route: Route, status: HTTPStatus) -> Json:
     if route.reply is None:
+        if route.of_files:
+            return _BYTES if status is HTTPStatus.OK else {}
         if route.operation == "docs":
             return {"text/html": {"schema": {"type": "string"}}}
         return {"application/json": {"schema": {"type": "object"}}}
@@ -158,8 +172,12 @@ def codes_of(route: Route) -> tuple[str, ...]:
         codes += ["unauthenticated", "forbidden"]
     if route.role or route.operation == "health":
         codes += ["unavailable", "not_migrated", "code_too_old", "timed_out", "overloaded"]
-    if "{id}" in route.path:
+    if "{id}" in route.path or "{sha256}" in route.path:
         codes.append("not_found")
+    if route.takes_bytes:
+        codes += ["too_large", "wrong_standing"]
+    if route.of_files:
+        codes.append("not_set_up")
     if route.request:
         codes += ["too_large", "unsupported_media_type", "model_failed"]
     if route.keyed or (route.request and route.function == "curate"):

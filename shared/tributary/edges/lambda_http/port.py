@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tributary.core.transcript import Distilled, Transcript
     from tributary.core.verification import Verification
     from tributary.curate import Curator, Desk
+    from tributary.evidence import Files
     from tributary.recall import Historian
 
     Attempt = Learned | TributaryError
@@ -64,6 +65,9 @@ class MemoryFace(Protocol):
 
     @property
     def history(self) -> Historian: ...
+
+    @property
+    def files(self) -> Files: ...
 
     def learn(
         self,

@@ -13,7 +13,7 @@ class HttpReply:
     """A status, a body and the headers that are its own."""
 
     status: int
-    body: str
+    body: str | bytes
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
 

@@ -169,6 +169,16 @@ def _distill(stage: Stage) -> None:
     holds("every turn to be read", not found.unread, f"{len(found.unread)} stretch(es) unread")
 
 
+def _evidence(stage: Stage) -> None:
+    content = f"verify-live {stage.word}\n".encode()
+    try:
+        kept = stage.members["writer"].memory.attach(content, content_type="text/plain", name="verify-live.txt")
+    except NotSetUp:
+        raise NotTried("the server keeps no files") from None
+    equal("type of the evidence", "file", kept.type)
+    equal("bytes of the file", content, stage.members["reader"].memory.evidence(kept))
+
+
 DISPUTED = (
     Step(name="audit", does=_audit, covers=("audit",), needs=("refused",)),
     Step(name="disputes", does=_disputes, covers=("disputes",), needs=("contradict",)),
@@ -188,5 +198,11 @@ RECORDS = (
     Step(name="reviews", does=_reviews, covers=("reviews",), needs=("report",)),
     Step(name="accept-review", does=_accept_review, covers=("accept_review",), needs=("report",)),
     Step(name="reject-review", does=_reject_review, covers=("reject_review",), needs=("report",)),
+    Step(
+        name="evidence",
+        does=_evidence,
+        covers=("announce_evidence", "put_evidence", "evidence"),
+        needs=("create-agents",),
+    ),
     Step(name="distill", does=_distill, covers=("distill",), needs=("create-agents",)),
 )

@@ -13,6 +13,7 @@
 --          ├─ model_call, model_day            what calls of models cost (77_costs.sql)
 --          ├─ settling_turn                    which settler is at its pending lessons (15_curation.sql)
 --          ├─ pace, tribe_day                  how fast an agent and how much a tribe writes (15_curation.sql)
+--          ├─ evidence_file                    which files there are that lessons refer to (47_evidence.sql)
 --          └─ tribe_space ── space             where its vectors live (spaces are global)
 --                              └─ space_reference   what its first embedder made of a few sentences (45_spaces.sql)
 --   signing_key, schema_requirement            global

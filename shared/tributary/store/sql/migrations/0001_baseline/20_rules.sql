@@ -32,13 +32,11 @@ CREATE TRIGGER lesson_is_immutable BEFORE UPDATE ON tributary.lesson
 CREATE FUNCTION tributary.count_lesson() RETURNS trigger LANGUAGE plpgsql
 SET search_path = tributary, pg_temp AS $$
 BEGIN
-    IF TG_OP <> 'INSERT' AND TG_OP <> 'DELETE' AND OLD.status = NEW.status THEN
+    IF TG_OP = 'UPDATE' AND OLD.status = NEW.status THEN
         RETURN NULL;
     END IF;
-    IF TG_OP <> 'INSERT' THEN
-        UPDATE tribe_count SET lessons = lessons - 1, past = past - (OLD.deactivated_tick IS NOT NULL)::integer
-        WHERE tribe_id = OLD.tribe_id AND status = OLD.status;
-    END IF;
+    UPDATE tribe_count SET lessons = lessons - 1, past = past - (OLD.deactivated_tick IS NOT NULL)::integer
+    WHERE tribe_id = OLD.tribe_id AND status = OLD.status;
     IF TG_OP <> 'DELETE' THEN
         INSERT INTO tribe_count AS c (tribe_id, status, lessons, past)
         VALUES (NEW.tribe_id, NEW.status, 1, (NEW.deactivated_tick IS NOT NULL)::integer)
@@ -47,37 +45,60 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE TRIGGER count_lesson AFTER INSERT OR DELETE OR UPDATE OF status ON tributary.lesson
+CREATE TRIGGER count_lesson AFTER DELETE OR UPDATE OF status ON tributary.lesson
     FOR EACH ROW EXECUTE FUNCTION tributary.count_lesson();
+
+-- New ones once a statement: a restored tribe brings a million in one transaction, in which each update of a counter leaves a row
+-- that the next one has to pass.
+CREATE FUNCTION tributary.count_new_lessons() RETURNS trigger LANGUAGE plpgsql
+SET search_path = tributary, pg_temp AS $$
+BEGIN
+    INSERT INTO tribe_count AS c (tribe_id, status, lessons, past)
+    SELECT n.tribe_id, n.status, count(*), count(n.deactivated_tick) FROM made n GROUP BY n.tribe_id, n.status ORDER BY 1, 2
+    ON CONFLICT (tribe_id, status) DO UPDATE SET lessons = c.lessons + excluded.lessons, past = c.past + excluded.past;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER count_new_lessons AFTER INSERT ON tributary.lesson
+    REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tributary.count_new_lessons();
 
 CREATE FUNCTION tributary.count_vector() RETURNS trigger LANGUAGE plpgsql
 SET search_path = tributary, pg_temp AS $$
 DECLARE
-    change integer := 0;
+    change integer := -OLD.believed::integer;
     past_change integer := 0;
 BEGIN
-    IF TG_OP <> 'INSERT' THEN
-        change := change - OLD.believed::integer;
-    END IF;
-    IF TG_OP <> 'DELETE' THEN
-        change := change + NEW.believed::integer;
-    END IF;
     IF TG_OP = 'UPDATE' THEN
+        change := change + NEW.believed::integer;
         past_change := (OLD.believed AND NOT NEW.believed)::integer;
-    ELSIF NOT coalesce(NEW.believed, OLD.believed) AND EXISTS (
-        SELECT FROM lesson l WHERE l.tribe_id = coalesce(NEW.tribe_id, OLD.tribe_id)
-                               AND l.lesson_id = coalesce(NEW.lesson_id, OLD.lesson_id) AND l.deactivated_tick IS NOT NULL) THEN
-        past_change := CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END;
+    ELSIF NOT OLD.believed AND EXISTS (
+        SELECT FROM lesson l
+        WHERE l.tribe_id = OLD.tribe_id AND l.lesson_id = OLD.lesson_id AND l.deactivated_tick IS NOT NULL) THEN
+        past_change := -1;
     END IF;
     IF change <> 0 OR past_change <> 0 THEN
         UPDATE tribe_space SET vectors = vectors + change, past = past + past_change
-        WHERE tribe_id = coalesce(NEW.tribe_id, OLD.tribe_id) AND space_id = coalesce(NEW.space_id, OLD.space_id);
+        WHERE tribe_id = OLD.tribe_id AND space_id = OLD.space_id;
     END IF;
     RETURN NULL;
 END
 $$;
-CREATE TRIGGER count_vector AFTER INSERT OR DELETE OR UPDATE OF believed ON tributary.lesson_vector
+CREATE TRIGGER count_vector AFTER DELETE OR UPDATE OF believed ON tributary.lesson_vector
     FOR EACH ROW EXECUTE FUNCTION tributary.count_vector();
+
+CREATE FUNCTION tributary.count_new_vectors() RETURNS trigger LANGUAGE plpgsql
+SET search_path = tributary, pg_temp AS $$
+BEGIN
+    UPDATE tribe_space s SET vectors = s.vectors + n.believed, past = s.past + n.past
+    FROM (SELECT m.tribe_id, m.space_id, count(*) FILTER (WHERE m.believed) AS believed, count(l.deactivated_tick) AS past
+          FROM made m LEFT JOIN lesson l ON l.tribe_id = m.tribe_id AND l.lesson_id = m.lesson_id AND NOT m.believed
+          GROUP BY m.tribe_id, m.space_id) n
+    WHERE s.tribe_id = n.tribe_id AND s.space_id = n.space_id AND n.believed + n.past > 0;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER count_new_vectors AFTER INSERT ON tributary.lesson_vector
+    REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tributary.count_new_vectors();
 
 -- What begins or ceases to be believed belongs into another index, and waits beside it: the gate is no place to extend a graph.
 CREATE FUNCTION tributary.vector_changes_its_index() RETURNS trigger LANGUAGE plpgsql AS $$

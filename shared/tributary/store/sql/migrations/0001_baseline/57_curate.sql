@@ -102,7 +102,8 @@ END
 $$;
 
 -- Removes what a lesson says, wherever it is kept: in the lesson and in every other one of the very same words, in vectors and
--- terms, in the drafts of decisions, in the rationale of disputes and in the review queue. Tombstones stay.
+-- terms, in the drafts of decisions, in the rationale of disputes and in the review queue. Files that nothing refers to any more are
+-- handed out no longer. Tombstones stay.
 CREATE FUNCTION tributary.erase_v1(p_tribe uuid, p_actor uuid, p_lesson uuid, p_key text, p_digest bytea) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 DECLARE
@@ -110,6 +111,7 @@ DECLARE
     said text;
     hash bytea;
     gone uuid[];
+    files bytea[];
     at timestamptz;
     tick bigint;
     freed boolean;
@@ -125,6 +127,7 @@ BEGIN
     END IF;
     gone := ARRAY(SELECT l.lesson_id FROM lesson l
                   WHERE l.tribe_id = p_tribe AND l.text IS NOT NULL AND (l.text = said OR l.text_hash = hash) ORDER BY l.lesson_id);
+    files := files_of_v1(p_tribe, gone);
     SELECT a.tick, a.at INTO tick, at FROM advance_v1(p_tribe) a;
     UPDATE lesson SET
         status = 'erased', text = NULL, situation = NULL, subject = NULL, subject_key = NULL, tags = '{}', source_ref = NULL,
@@ -139,6 +142,7 @@ BEGIN
     UPDATE decision SET draft = NULL
     WHERE tribe_id = p_tribe AND draft IS NOT NULL AND (
         lesson_id = ANY (gone) OR draft ->> 'text' = said OR decode(draft ->> 'text_hash', 'hex') = hash);
+    PERFORM release_files_v1(p_tribe, files, at);
     UPDATE dispute d SET rationale = NULL
     WHERE d.tribe_id = p_tribe AND d.rationale IS NOT NULL AND (d.lesson_id = ANY (gone) OR EXISTS (
         SELECT FROM dispute_about b

@@ -21,6 +21,9 @@
 --   curate, manage agents                      x
 --   reconcile actions                          x
 --   garden                                             x
+--   announce evidence                   x
+--   hand evidence out           x       x
+--   remove evidence                                    x
 --   show evaluations                                                         x
 --
 -- tributary_verifier is no part of the running code, and the runtime is no member of it: a login that checks the API from outside.
@@ -109,6 +112,11 @@ GRANT EXECUTE ON FUNCTION
     tributary.garden_last_write_v1, tributary.garden_end_v1, tributary.garden_refuse_v1, tributary.garden_prune_v1,
     tributary.space_unembedded_v1, tributary.space_embed_v1, tributary.space_check_v1, tributary.index_fresh_v1
     TO tributary_gardener;
+
+-- Announce evidence files; hand them out; remove those that nothing refers to.
+GRANT EXECUTE ON FUNCTION tributary.announce_file_v1, tributary.store_file_v1 TO tributary_learn;
+GRANT EXECUTE ON FUNCTION tributary.file_v1 TO tributary_recall, tributary_learn;
+GRANT EXECUTE ON FUNCTION tributary.loose_files_v1, tributary.forget_file_v1 TO tributary_gardener;
 
 -- Show evaluations.
 GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_dashboard;

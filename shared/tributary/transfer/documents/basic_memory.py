@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from tributary.core.limits import SUBJECT_CHARACTERS, TAG_KEY_CHARACTERS, TAG_VALUE_CHARACTERS, TAGS
-from tributary.transfer.item import Item, Place, Remark
-from tributary.transfer.markdown import Anchors, Document, document, parted
-from tributary.transfer.outline import Bullet, Section
-from tributary.transfer.text import fitting
+from tributary.transfer.documents.item import Item, Place, Remark
+from tributary.transfer.documents.markdown import Anchors, Document, document, parted
+from tributary.transfer.documents.outline import Bullet, Section
+from tributary.transfer.documents.text import fitting
 
 _OBSERVED = re.compile(r"\[([^\[\]()]+)\]\s+(\S.*)", re.DOTALL)
 _TASK = re.compile(r"\[[ xX\W]\]")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from tributary.core.lesson import Kind
 from tributary.core.limits import SUBJECT_CHARACTERS
-from tributary.transfer.item import Unreadable
-from tributary.transfer.tags import tags_of
+from tributary.transfer.documents.item import Unreadable
+from tributary.transfer.documents.tags import tags_of
 
 MOST_CHARACTERS = 16 * 1024
 _NOT_TAGS = ("title", "subject", "kind", "description")

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from tributary.core.lesson import Status
-from tributary.transfer.item import Item
+from tributary.transfer.documents.item import Item
 
 START_CHARACTERS = 200
 _ALIKE = 0.6

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import NoReturn
 
-from tributary.transfer.item import Unreadable
-from tributary.transfer.lines import ByteSource
+from tributary.transfer.documents.item import Unreadable
+from tributary.transfer.documents.lines import ByteSource
 
 VALUE_CHARACTERS = 1024 * 1024
 _CHUNK_BYTES = 64 * 1024

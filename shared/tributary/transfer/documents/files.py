@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tributary.transfer.item import NAME_CHARACTERS, Format, Refusal
+from tributary.transfer.documents.item import NAME_CHARACTERS, Format, Refusal
 
 _AGENTS = re.compile(r"(agents|claude|gemini)(\.(local|override))?\.md", re.IGNORECASE)
 _MARKDOWN = (".md", ".markdown", ".mdown")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tributary.core.limits import SITUATION_BYTES, TEXT_BYTES
-from tributary.transfer.item import Unreadable
+from tributary.transfer.documents.item import Unreadable
 
 HEADING_CHARACTERS = 200
 

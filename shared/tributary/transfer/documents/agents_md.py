@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tributary.transfer.item import Item, Place, Remark
-from tributary.transfer.markdown import Anchors, document, parted
-from tributary.transfer.text import fitting
+from tributary.transfer.documents.item import Item, Place, Remark
+from tributary.transfer.documents.markdown import Anchors, document, parted
+from tributary.transfer.documents.text import fitting
 
 _KIND = "gotcha"
 

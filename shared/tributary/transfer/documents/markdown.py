@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from tributary.core.limits import SUBJECT_CHARACTERS
-from tributary.transfer.front_matter import FrontMatter, front_matter
-from tributary.transfer.item import ANCHOR_CHARACTERS, Item, Place, Remark, printable
-from tributary.transfer.outline import Section, sections
-from tributary.transfer.text import bounded, decoded, fitting
+from tributary.transfer.documents.front_matter import FrontMatter, front_matter
+from tributary.transfer.documents.item import ANCHOR_CHARACTERS, Item, Place, Remark, printable
+from tributary.transfer.documents.outline import Section, sections
+from tributary.transfer.documents.text import bounded, decoded, fitting
 
 _NAMELESS = ("readme", "index", "_index", "skill", "agents", "claude")
 """Files of these names are called after their folder."""

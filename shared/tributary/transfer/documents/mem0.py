@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tributary.core.limits import SUBJECT_CHARACTERS
-from tributary.transfer.item import Item, Place, Refusal, Remark
-from tributary.transfer.json_stream import JsonStream
-from tributary.transfer.jsonl import anchor_of
-from tributary.transfer.lines import ByteSource
-from tributary.transfer.tags import tags_of
-from tributary.transfer.text import bounded, fitting
+from tributary.transfer.documents.item import Item, Place, Refusal, Remark
+from tributary.transfer.documents.json_stream import JsonStream
+from tributary.transfer.documents.jsonl import anchor_of
+from tributary.transfer.documents.lines import ByteSource
+from tributary.transfer.documents.tags import tags_of
+from tributary.transfer.documents.text import bounded, fitting
 
 _LISTS = ("results", "memories")
 _TEXTS = ("memory", "data", "text")

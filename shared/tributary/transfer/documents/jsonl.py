@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 from tributary.core.lesson import Kind
-from tributary.transfer.item import Item, Place, Refusal, printable
-from tributary.transfer.lines import LINE_BYTES, ByteSource, bounded_lines
+from tributary.transfer.documents.item import Item, Place, Refusal, printable
+from tributary.transfer.documents.lines import LINE_BYTES, ByteSource, bounded_lines
 
 _OWN = ("id", "text", "situation", "kind", "subject", "tags")
 _MORE = ("source", "evidence", "rationale", "confidence", "valid_from", "valid_until", "keep_until")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tributary.transfer.item import Item, Remark
-from tributary.transfer.markdown import Anchors, document, parted
+from tributary.transfer.documents.item import Item, Remark
+from tributary.transfer.documents.markdown import Anchors, document, parted
 
 _NOT_TAGS = ("name",)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from tributary.transfer.agents_md import agents
-from tributary.transfer.basic_memory import basic_memory
-from tributary.transfer.item import Format, Item, Refusal, Remark, Unreadable
-from tributary.transfer.jsonl import jsonl
-from tributary.transfer.lines import ByteSource
-from tributary.transfer.markdown import markdown
-from tributary.transfer.mem0 import mem0
-from tributary.transfer.skills import skill
+from tributary.transfer.documents.agents_md import agents
+from tributary.transfer.documents.basic_memory import basic_memory
+from tributary.transfer.documents.item import Format, Item, Refusal, Remark, Unreadable
+from tributary.transfer.documents.jsonl import jsonl
+from tributary.transfer.documents.lines import ByteSource
+from tributary.transfer.documents.markdown import markdown
+from tributary.transfer.documents.mem0 import mem0
+from tributary.transfer.documents.skills import skill
 
 DOCUMENT_BYTES = 4 * 1024 * 1024
 """The largest file that is read as a whole. Lists of lessons are read entry by entry, however long they are."""
