@@ -15,19 +15,13 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from tributary.core.errors import BadSetting, NotFound
 from tributary.service.cell_settings import CellDatabase, CellDatabases, CellName, check_apart, is_postgres, places_of
-from tributary.service.model_settings import Folder, ModelSettings, Whole
+from tributary.service.model_settings import Folder, ModelSettings, Whole, split
 from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 
 PREFIX = "TRIBUTARY_"
 _SECRET = ("URL", "API_KEY", "SECRET", "CELLS")
 """Words in the names of variables whose values may hold a secret."""
 _OF_CLIENTS = frozenset({"TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION"})
-
-
-def _split(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
 
 
 def _postgres(value: str) -> str:
@@ -59,7 +53,7 @@ def _queue(value: str) -> str:
 
 PostgresUrl = Annotated[str, AfterValidator(_postgres)]
 QueueUrl = Annotated[str, AfterValidator(_queue)]
-Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_split)]
+Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(split)]
 
 
 class Settings(ModelSettings):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tributary.core.verification import Verification
     from tributary.curate import Curator, Desk
     from tributary.recall import Historian
+    from tributary.responder.acting import ActionLedger
+    from tributary.service.responding import Responding
 
     Attempt = Learned | TributaryError
 
@@ -60,6 +62,12 @@ class MemoryFace(Protocol):
 
     @property
     def history(self) -> Historian: ...
+
+    @property
+    def responding(self) -> Responding: ...
+
+    @property
+    def actions(self) -> ActionLedger: ...
 
     def learn(
         self,
