@@ -128,7 +128,7 @@ class _Running:
                 return self._stopped(Stop.MODEL)
             else:
                 if isinstance(said, Answer):
-                    if (reply := self._answered(said.text)) is not None:
+                    if (reply := self._answered(said)) is not None:
                         return reply
                 elif self.calls == MOST_TOOL_CALLS and said.name in self.tools:
                     return self._stopped(Stop.CALLS)
@@ -174,11 +174,14 @@ class _Running:
         except TributaryError as error:
             return {"error": error.code, "detail": error.detail}
 
-    def _answered(self, text: str) -> TurnReply | None:
-        """Returns the reply, unless the text claims an absence that no search bears out: then it is to be written anew, once."""
-        claims = absences(text)
+    def _answered(self, said: Answer) -> TurnReply | None:
+        """Returns the reply, unless it claims an absence that no search bears out: then it is to be written anew, once.
+
+        That is so when the words claim one, and also when the model says that they do.
+        """
+        claims = absences(said.text) or ((said.text,) if said.claims_absence else ())
         if not claims or self._may_assert_absence():
-            return self._made(text, stopped=None)
+            return self._made(said.text, stopped=None)
         if self.rewritten:
             return self._stopped(Stop.ABSENCE)
         self.rewritten = True

@@ -18,8 +18,12 @@ SCHEMA: Mapping[str, object] = {
         "tool": {"type": ["string", "null"], "description": "With next=tool: the tool's name."},
         "arguments": {"type": ["string", "null"], "description": "With next=tool: its arguments, one JSON object as a text."},
         "answer": {"type": ["string", "null"], "description": "With next=answer: what the person is told."},
+        "claims_absence": {
+            "type": ["boolean", "null"],
+            "description": "With next=answer: whether it says, in any wording, that nothing is known of this, or that it is new.",
+        },
     },
-    "required": ["next", "tool", "arguments", "answer"],
+    "required": ["next", "tool", "arguments", "answer", "claims_absence"],
     "additionalProperties": False,
 }
 """Closed and without free-form objects, which is what every provider's strict mode takes."""
@@ -37,7 +41,10 @@ class ToolCall:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
+    """`claims_absence` is what the model itself says of its words."""
+
     text: str
+    claims_absence: bool = False
 
 
 class _Step(BaseModel):
@@ -47,6 +54,7 @@ class _Step(BaseModel):
     tool: str | None = None
     arguments: str | dict[str, Any] | None = None
     answer: str | None = None
+    claims_absence: bool | None = None
 
 
 def read_step(given: Mapping[str, object]) -> ToolCall | Answer:
@@ -58,7 +66,7 @@ def read_step(given: Mapping[str, object]) -> ToolCall | Answer:
     if step.next == "answer":
         if not (step.answer or "").strip():
             raise Garbled("next=answer needs an answer that is not empty")
-        return Answer(text=str(step.answer).strip()[:MOST_ANSWER_CHARACTERS])
+        return Answer(text=str(step.answer).strip()[:MOST_ANSWER_CHARACTERS], claims_absence=bool(step.claims_absence))
     if not step.tool:
         raise Garbled("next=tool needs the name of a tool")
     return ToolCall(name=step.tool, arguments=_arguments(step.arguments))
