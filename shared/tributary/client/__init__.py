@@ -68,6 +68,7 @@ from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
 from tributary.contract.models import ReinforceReply as Reinforced
 from tributary.contract.models import VerifyReply as Verified
+from tributary.contract.responding import RespondReply as Responded
 from tributary.contract.status import ObservationReply as Observation
 from tributary.contract.status import StatsReply as Stats
 from tributary.contract.status import StatusReply as MemoryStatus
@@ -125,6 +126,7 @@ __all__ = [
     "Reinforced",
     "Reported",
     "Resolved",
+    "Responded",
     "Retired",
     "Review",
     "ReviewClosed",

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 import httpx
 
-from tributary.client import calls, distilling, history
+from tributary.client import calls, distilling, history, responding
 from tributary.client.blocking import BlockingDriver
 from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
 from tributary.client.conversation import converse
@@ -31,6 +31,7 @@ from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.distilling import DistillReply, ProposedLessonReply
 from tributary.contract.limits import DISTILLED_LESSONS
 from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
+from tributary.contract.responding import RespondReply
 from tributary.contract.status import StatsReply, StatusReply
 
 Result = TypeVar("Result")
@@ -156,6 +157,22 @@ class Memory:
         server has no model for it.
         """
         return self._run(distilling.distill(transcript, ref=ref, most=most, deadline_s=deadline_s))
+
+    def respond(
+        self,
+        message: str,
+        *,
+        conversation: Iterable[responding.GivenWord] = (),
+        incident: str | None = None,
+        deadline_s: float | None = None,
+    ) -> RespondReply:
+        """Has the incident agent take a turn: it recalls, looks, changes what it may, learns, and says what it found.
+
+        `conversation` is what was said before, such as `{"role": "user", "text": "db-7 is down"}`; `incident` names the
+        incident, in which a change is made once. Asks once, and raises NotSetUp when the server has no model for it.
+        """
+        call = responding.respond(message, conversation=conversation, incident=incident, deadline_s=deadline_s)
+        return self._run(call)
 
     def contest(
         self,

@@ -13,8 +13,8 @@ RESPONDER: tuple[Route, ...] = (
         function="responder",
         role="writer",
         summary="Have the incident agent take a turn",
-        request=responding.TurnRequest,
-        reply=responding.TurnReply,
+        request=responding.RespondRequest,
+        reply=responding.RespondReply,
         paced=True,
     ),
 )

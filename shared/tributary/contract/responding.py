@@ -23,7 +23,7 @@ class SaidRequest(Request):
     text: Storable
 
 
-class TurnRequest(Request):
+class RespondRequest(Request):
     """What a person says about an incident. The message has at most 8 KB of UTF-8, the conversation 32 KB."""
 
     message: Filled
@@ -62,7 +62,7 @@ class ActedReply(Reply):
     detail: str | None
 
 
-class TurnReply(Reply):
+class RespondReply(Reply):
     """What the incident agent says, and what that rests on."""
 
     text: str

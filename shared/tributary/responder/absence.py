@@ -266,9 +266,9 @@ def _denies_that_it_was_met(tokens: Tokens) -> bool:
         near = rest[:5]
         if _live(rest):
             continue
-        if any(one in words.TELLING for one in near[:3]) and any(_kept_of_the_past(before[-6:])):
-            if not any(one in ("completely", "fully", "whole") for one in rest):
-                return True
+        partly = any(one in ("completely", "fully", "whole") for one in rest)
+        if any(one in words.TELLING for one in near[:3]) and any(_kept_of_the_past(before[-6:])) and not partly:
+            return True
         knows = any(one in words.KNOWERS for one in (*before, *near)) or not before
         if word != "no" and knows and any(one in words.MEETING for one in near):
             return True

@@ -29,7 +29,8 @@ KNOWLEDGE = _words("lesson lessons precedent precedents recollection experience 
 """Their absence is a claim by itself."""
 RECORDS = _words(
     "record records knowledge memory entry entries mention trace traces report reports documentation hit hits match matches"
-    " result results guidance sign account reference references note notes finding findings information clue clues advice hint hints evidence"
+    " result results guidance sign account reference references note notes finding findings information clue"
+    " clues advice hint hints evidence"
     " indication indications answer answers"
 )
 """Their absence is one where it is about what is remembered, and not about a live system."""
@@ -47,7 +48,8 @@ COMPOUNDS = _words("pressure usage leak leaks table tables set sets lock limit l
 SYSTEM = _words(
     "table tables log logs dns proxy replica replicas connection connections error errors alarm alarms backup backups reader"
     " readers writer storage lag metric metrics cpu freeable free endpoint snapshot snapshots hour hours minutes today since"
-    " restart restarted parameter query queries column row rows maintenance port subnet disk iops permission password data action snapshot usage"
+    " restart restarted parameter query queries column row rows maintenance port subnet disk iops permission"
+    " password data action snapshot usage"
 )
 """What live systems are made of, and the stretch of time that a look at them covers."""
 LIFECYCLE = _words(

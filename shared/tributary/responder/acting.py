@@ -1,4 +1,4 @@
-"""Changes of live systems, each at most once: intent is committed before the effect, and what is in doubt is never tried again."""
+"""Changes of live systems, each at most once: intent is committed before the effect, and doubt is never tried again."""
 
 from __future__ import annotations
 

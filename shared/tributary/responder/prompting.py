@@ -29,8 +29,8 @@ Work like this.
   every recall of this turn says may_assert_absence: true. Otherwise say what could not be checked.
 
 Answer with the next step: `next` is "tool", with `tool` and its `arguments` (one JSON object, as a text), or "answer", with
-`answer`, what the person is told, in plain words, and whether it `claims_absence`. What is not used is null. You have {rounds} more rounds and {calls} more tool
-calls in this turn; the last round must be an answer.
+`answer`, what the person is told, in plain words, and whether that `claims_absence`. What is not used is null. You have {rounds}
+more rounds and {calls} more tool calls in this turn; the last round must be an answer.
 
 Tools:
 {tools}"""

@@ -1,4 +1,4 @@
-"""Tools for Amazon RDS: verbs that look, and verbs that change something, with arguments that a schema checks. No command lines."""
+"""Tools for Amazon RDS: verbs that look and verbs that change something, with arguments that a schema checks."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from tributary.edges.cli import (
     models,
     probing,
     receipts,
+    responding,
     schema,
     screening,
     serving,
@@ -41,8 +42,8 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs and curate talk to
-the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
+learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, respond, costs and curate
+talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
 judge and models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to
 the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces
 go to the operator's function on AWS."""
@@ -136,6 +137,7 @@ def _root(
 app.command("serve")(serving.serve)
 app.command("learn")(knowledge.learn)
 app.command("distill")(distilling.distill)
+app.command("respond")(responding.respond)
 app.command("contest")(knowledge.contest)
 app.command("recall")(knowledge.recall)
 app.command("verify")(receipts.verify)

@@ -9,7 +9,7 @@ from tributary.edges.lambda_http import translate
 from tributary.responder import Acted, Said, Turn, TurnReply
 
 
-def turn(request: responding.TurnRequest, *, deadline_s: float | None) -> Turn:
+def turn(request: responding.RespondRequest, *, deadline_s: float | None) -> Turn:
     return Turn(
         message=request.message,
         conversation=tuple(Said(role=one.role, text=one.text) for one in request.conversation),
@@ -18,8 +18,8 @@ def turn(request: responding.TurnRequest, *, deadline_s: float | None) -> Turn:
     )
 
 
-def turn_reply(reply: TurnReply, *, now: datetime) -> responding.TurnReply:
-    return responding.TurnReply(
+def turn_reply(reply: TurnReply, *, now: datetime) -> responding.RespondReply:
+    return responding.RespondReply(
         text=reply.text,
         withheld=reply.withheld,
         stopped=None if reply.stopped is None else reply.stopped.value,

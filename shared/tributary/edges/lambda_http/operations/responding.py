@@ -18,7 +18,7 @@ def _respond(ask: Ask) -> HttpReply:
     from tributary.responder import Responder
 
     ask.query()
-    request = ask.body(contract.TurnRequest)
+    request = ask.body(contract.RespondRequest)
     most_s = TIMEOUT_S - SPARE_S if request.deadline_s is None else min(request.deadline_s, TIMEOUT_S - SPARE_S)
     turn, principal = words.turn(request, deadline_s=ask.deadline_s(most_s)), ask.principal
     return of_model(words.turn_reply(Responder(memory=ask.memory).turn(principal, turn), now=ask.now()))
