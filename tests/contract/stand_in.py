@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from uuid import UUID
 
+from tests.contract.stand_in_actions import StandInActions
 from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tests.contract.stand_in_history import StandInHistory
+from tests.contract.stand_in_responding import responding
 from tests.contract.stand_in_status import STATUS, costs_of, stats_of
 from tributary.core.agent import Principal, Role
 from tributary.core.costs import By, Costs
@@ -28,6 +30,7 @@ from tributary.core.stats import Stats
 from tributary.core.status import Status as MemoryStatus
 from tributary.core.transcript import Distilled, Drop, Transcript
 from tributary.core.verification import Aspect, Difference, Doubt, Verification
+from tributary.service.responding import Responding
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TRIBE = UUID("0199c0de-0000-7000-8000-000000000001")
@@ -113,6 +116,15 @@ class StandIn:
     @property
     def agents(self) -> StandInAgents:
         return StandInAgents(self._note)
+
+    @property
+    def actions(self) -> StandInActions:
+        return StandInActions(self._note)
+
+    @property
+    def responding(self) -> Responding:
+        self._note("respond")
+        return responding()
 
     @property
     def history(self) -> StandInHistory:

@@ -25,6 +25,7 @@ BODIES: dict[str, dict[str, object]] = {
     "learn_batch": {"lessons": [LEARN]},
     "contest": {"text": "no header is needed", "source": {"how": "told"}},
     "distill": {"transcript": "tool: HTTP 429"},
+    "respond": {"message": "orders-db-7 is down"},
     "accept_review": {"golden": "rev-abc"},
     "recall": RECALL,
     "verify": {"receipt": {}, "query": "deploy"},
@@ -33,6 +34,11 @@ BODIES: dict[str, dict[str, object]] = {
     "set_policy": {"version": 1, "precedence": []},
     "create_agent": {"name": "made", "role": "writer"},
     "set_role": {"role": "reader"},
+    "begin_action": {"key": "reboot:db-7", "description": "reboot db-7"},
+    "complete_action": {"lease": "lease_0"},
+    "fail_action": {"lease": "lease_0", "failure": "the API refused it"},
+    "renew_action": {"lease": "lease_0"},
+    "reconcile_action": {"happened": False, "rationale": "nothing was rebooted"},
 }
 """Of the operations that need one."""
 

@@ -45,8 +45,8 @@ from tributary.store import Target, connect
 from tributary.store.migrate import head, migrate
 
 DATABASE = "test_functions"
-OTHERWISE = {**EXPECTED, "learn/distill": 501}
-"""Events that are not answered with 200: no model that distills is set up."""
+OTHERWISE = {**EXPECTED, "learn/distill": 501, "responder/turn": 501}
+"""Events that are not answered with 200: no model that distills, and none for the incident agent, is set up."""
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ GivenWord = SaidRequest | Mapping[str, object]
 def respond(
     message: str, *, conversation: Iterable[GivenWord], incident: str | None, deadline_s: float | None
 ) -> Call[RespondReply]:
-    """Asks once: a turn may change something, and costs calls of a model, so whether it is worth another is the caller's to say."""
+    """Asks once: a turn may change something and costs calls of a model, so whether to ask again is the caller's to say."""
     said = [_word(one, position) for position, one in enumerate(conversation)]
     request = checked(lambda: RespondRequest(message=message, conversation=said, incident=incident, deadline_s=deadline_s))
     return Call(

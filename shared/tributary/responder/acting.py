@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from tributary.core import ids
+from tributary.core.action import Action, BeginOutcome, Begun, Completed
 from tributary.core.agent import Principal
 from tributary.core.errors import TributaryError
 from tributary.core.responding import Change
@@ -29,37 +30,14 @@ class Unsure(Exception):
     """Nobody can tell whether the effect happened; the message says why."""
 
 
-class ActionSeen(Protocol):
-    """An action as the ledger shows it."""
-
-    @property
-    def action_id(self) -> UUID: ...
-
-    @property
-    def result(self) -> object: ...
-
-
-class BegunSeen(Protocol):
-    """What came of beginning one: `granted`, `done`, `in_doubt` or `busy`; the lease is the secret of whoever was granted it."""
-
-    @property
-    def outcome(self) -> str: ...
-
-    @property
-    def action(self) -> ActionSeen: ...
-
-    @property
-    def lease(self) -> str | None: ...
-
-
 class ActionLedger(Protocol):
-    """The ledger of durable actions (`service.Memory.actions`)."""
+    """The ledger of durable actions, as far as it is used here (`actions.Actions`)."""
 
-    def begin(self, principal: Principal, key: str, description: str, *, lease_s: int = ...) -> BegunSeen: ...
+    def begin(self, principal: Principal, key: str, description: str, *, lease_s: int = ...) -> Begun: ...
 
-    def complete(self, principal: Principal, action_id: UUID, *, lease: str, result: object) -> object: ...
+    def complete(self, principal: Principal, action_id: UUID, lease: str, result: object) -> Completed: ...
 
-    def fail(self, principal: Principal, action_id: UUID, *, lease: str, failure: str, unsure: bool = ...) -> object: ...
+    def fail(self, principal: Principal, action_id: UUID, lease: str, failure: str, *, unsure: bool = ...) -> Action: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,32 +65,33 @@ def act(ledger: ActionLedger, principal: Principal, incident: str, effect: Effec
         return acted, {"outcome": outcome.value, "action": action, "key": key, "detail": detail, "result": result}
 
     if begun.lease is None:
-        return came_of_it(Outcome(begun.outcome), _WHY_NOT[Outcome(begun.outcome)], begun.action.result)
+        return came_of_it(*_OTHERWISE[begun.outcome], begun.action.result)
     try:
         result = effect.cause()
     except NotHappened as error:
-        ledger.fail(principal, begun.action.action_id, lease=begun.lease, failure=str(error))
+        _say(ledger, principal, begun.action.action_id, begun.lease, str(error), unsure=False)
         return came_of_it(Outcome.FAILED, str(error))
     except Unsure as error:
-        _say_unsure(ledger, principal, begun.action.action_id, begun.lease, str(error))
+        _say(ledger, principal, begun.action.action_id, begun.lease, str(error), unsure=True)
         return came_of_it(Outcome.IN_DOUBT, f"{error}; {_IN_DOUBT}")
     try:
-        ledger.complete(principal, begun.action.action_id, lease=begun.lease, result=dict(result))
+        ledger.complete(principal, begun.action.action_id, begun.lease, dict(result))
     except TributaryError as error:
         return came_of_it(Outcome.DONE, f"it happened, and could not be written down ({error.code}): it will be in doubt", result)
     return came_of_it(Outcome.DONE, None, result)
 
 
-def _say_unsure(ledger: ActionLedger, principal: Principal, action_id: UUID, lease: str, why: str) -> None:
-    """Says at once that nobody can tell; where that cannot be said either, the lease runs out and says it."""
+def _say(ledger: ActionLedger, principal: Principal, action_id: UUID, lease: str, why: str, *, unsure: bool) -> None:
+    """Says at once what did not happen, or that nobody can tell; where that cannot be said, the lease runs out: in doubt."""
     try:
-        ledger.fail(principal, action_id, lease=lease, failure=why, unsure=True)
+        ledger.fail(principal, action_id, lease, why, unsure=unsure)
     except TributaryError:
         return
 
 
-_WHY_NOT: Mapping[Outcome, str] = {
-    Outcome.DONE: "it was done before in this incident, and is not done twice; this is what came of it",
-    Outcome.IN_DOUBT: _IN_DOUBT,
-    Outcome.BUSY: "another agent is at it this moment; look at the live state after a while",
+_OTHERWISE: Mapping[BeginOutcome, tuple[Outcome, str]] = {
+    BeginOutcome.DONE: (Outcome.DONE, "it was done before in this incident, and is not done twice; this is what came of it"),
+    BeginOutcome.IN_DOUBT: (Outcome.IN_DOUBT, _IN_DOUBT),
+    BeginOutcome.BUSY: (Outcome.BUSY, "another agent is at it this moment; look at the live state after a while"),
 }
+"""What is told where the action was not granted."""

@@ -43,10 +43,10 @@ Start a server on this computer, then use it:
   tributary recall "deploy payments"
 
 learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, respond, costs and curate
-talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
-judge and models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to
-the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces
-go to the operator's function on AWS."""
+talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here.
+screen, judge and models need no server. The other commands are the operator's and talk to the database itself: to
+DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about
+tribes, agents and spaces go to the operator's function on AWS."""
 
 
 class _Group(TyperGroup):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from tributary.access import Agents
+    from tributary.actions import Actions
     from tributary.core.agent import Principal
     from tributary.core.costs import By, Costs
     from tributary.core.decision import Learned, Reinforced
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tributary.core.verification import Verification
     from tributary.curate import Curator, Desk
     from tributary.recall import Historian
-    from tributary.responder.acting import ActionLedger
     from tributary.service.responding import Responding
 
     Attempt = Learned | TributaryError
@@ -61,13 +61,13 @@ class MemoryFace(Protocol):
     def agents(self) -> Agents: ...
 
     @property
+    def actions(self) -> Actions: ...
+
+    @property
     def history(self) -> Historian: ...
 
     @property
     def responding(self) -> Responding: ...
-
-    @property
-    def actions(self) -> ActionLedger: ...
 
     def learn(
         self,
