@@ -23,7 +23,7 @@ class _Answers:
         return {"next": "answer", "tool": None, "arguments": None, "answer": "It is up.", "claims_absence": False}
 
 
-class _Unbounded:
+class Unbounded:
     ceilings = Ceilings(turns_per_minute=1, turns_per_day=1, usd_per_turn=Decimal(1), usd_per_day=Decimal(1))
     now = staticmethod(utc_now)
 
@@ -33,4 +33,4 @@ class _Unbounded:
 
 
 def responding() -> Responding:
-    return Responding(model=_Answers(), turns=cast(Turns, _Unbounded()), live=None, charged=lambda _: nullcontext())
+    return Responding(model=_Answers(), turns=cast(Turns, Unbounded()), live=None, charged=lambda _: nullcontext())
