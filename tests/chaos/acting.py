@@ -1,7 +1,7 @@
 """A process that carries out one action, to be killed while it does, run by path: `python acting.py`.
 
-It takes one order as a line of JSON on stdin, and says on stdout, as JSON, what it came to. Its effect is one line more in a file,
-which nothing else counts.
+It takes one order as a line of JSON on stdin, and says on stdout, as JSON, what it came to. Its effect is one line more in a
+file, which nothing else counts.
 """
 
 from __future__ import annotations

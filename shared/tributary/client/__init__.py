@@ -47,6 +47,7 @@ from tributary.client.memory import Memory
 from tributary.client.place import DEFAULT_PORT, DEFAULT_URL
 from tributary.client.prompt import coverage_words
 from tributary.client.receipts import Receipt
+from tributary.client.responding import Responded
 from tributary.client.values import Challenge, Lesson, LessonDraft, derived, imported, observed, source_of, told
 from tributary.client.view import View
 from tributary.client.visible import visible
@@ -75,7 +76,6 @@ from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
 from tributary.contract.models import ReinforceReply as Reinforced
 from tributary.contract.models import VerifyReply as Verified
-from tributary.contract.responding import RespondReply as Responded
 from tributary.contract.status import ObservationReply as Observation
 from tributary.contract.status import StatsReply as Stats
 from tributary.contract.status import StatusReply as MemoryStatus

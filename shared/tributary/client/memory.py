@@ -26,6 +26,7 @@ from tributary.client.keys import key_or_new
 from tributary.client.once import Once
 from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
+from tributary.client.responding import Responded
 from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed
 from tributary.client.view import View
 from tributary.contract.costs import By, CostsReply
@@ -33,7 +34,6 @@ from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.distilling import DistillReply, ProposedLessonReply
 from tributary.contract.limits import DISTILLED_LESSONS
 from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
-from tributary.contract.responding import RespondReply
 from tributary.contract.status import StatsReply, StatusReply
 
 Result = TypeVar("Result")
@@ -169,7 +169,7 @@ class Memory:
         conversation: Iterable[responding.GivenWord] = (),
         incident: str | None = None,
         deadline_s: float | None = None,
-    ) -> RespondReply:
+    ) -> Responded:
         """Has the incident agent take a turn: it recalls, looks, changes what it may, learns, and says what it found.
 
         `conversation` is what was said before, such as `{"role": "user", "text": "db-7 is down"}`; `incident` names the
