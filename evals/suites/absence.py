@@ -1,9 +1,9 @@
 """What the incident agent's guard takes for a claim that nothing is known, over labelled sentences.
 
 The sentences were written in four batches (ids a, b, c and d). At first sight, before any rule was changed for it, 18 of the 30
-claims of b were found with 2 false alarms, 13 of 25 of c with none, and 16 of 25 of d with none. The `test` split is half of a and
-b and all of d: no rule was changed for these, and their errors were not looked at. All are by one hand, so the share found among
-others' wordings may be lower still.
+claims of b were found with 2 false alarms, 13 of 25 of c with none, and 16 of 25 of d with none. The `test` split is half of a
+and of b, and all of d: no rule was changed for these, and their errors were not looked at. All are by one hand, so the share that
+is found of others' wordings may be lower still.
 """
 
 from __future__ import annotations
@@ -62,7 +62,11 @@ def run(bench: Bench) -> Measured:
         tagged = [(f"{'claim' if one.sentence.claims else 'none'}/{one.sentence.sort}", one.right) for one in of]
         sheets.append(shares_by_tag(f"By sort, split {split}", tagged))
     wrong = tuple(
-        Wrong(id=one.sentence.id, split=one.sentence.split, said=f"{'missed' if one.sentence.claims else 'held'}: {one.sentence.text!r}")
+        Wrong(
+            id=one.sentence.id,
+            split=one.sentence.split,
+            said=f"{'missed' if one.sentence.claims else 'held'}: {one.sentence.text!r}",
+        )
         for one in guarded
         if not one.right
     )
