@@ -182,7 +182,10 @@ class Config(BaseModel):
     @property
     def functions(self) -> tuple[FunctionSpec, ...]:
         """The functions of the table that this deployment has."""
-        return tuple(spec for spec in FUNCTIONS if not spec.when_dashboard or self.dashboard == "lambda")
+        dashboard, responder = self.dashboard == "lambda", "TRIBUTARY_RESPONDER" in self.settings
+        return tuple(
+            spec for spec in FUNCTIONS if (dashboard or not spec.when_dashboard) and (responder or not spec.when_responder)
+        )
 
     @property
     def prefix(self) -> str:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from infra.responder import wrong_rights
+
 _SETTINGS_PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
-_ROLES = ("EMBEDDER", "NEXT_EMBEDDER", "JUDGE", "STRONG_JUDGE", "SCREEN", "DISTILLER")
+_ROLES = ("EMBEDDER", "NEXT_EMBEDDER", "JUDGE", "STRONG_JUDGE", "SCREEN", "DISTILLER", "RESPONDER")
 _SET_BY_THE_STACK = frozenset(
     {
         "TRIBUTARY_DATABASE_URL",
@@ -26,6 +28,7 @@ _SET_BY_THE_STACK = frozenset(
         "TRIBUTARY_HOME",
         "TRIBUTARY_POSTGRES_MAJOR",
         "TRIBUTARY_LOG_FILE",
+        "TRIBUTARY_RESPONDER_RDS_URL",
         "TRIBUTARY_CORS_ORIGINS",
         "AWS_REGION",
     }
@@ -36,6 +39,7 @@ _IMPOSSIBLE = {
     "claude": "is a program, which no Lambda function has; use bedrock",
     "sentence-transformers": "pulls several gigabytes, more than a Lambda layer holds; use bedrock or minilm",
     "hash": "is for tests and refuses to serve",
+    "scripted": "follows a file, which no Lambda function has; use bedrock",
 }
 _INSIDE = frozenset({"local", "minilm", "bedrock", "guardrails"})
 _GEOGRAPHY = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.")
@@ -57,7 +61,7 @@ class Needs:
         if self.outside and egress != "nat":
             return (
                 f"{', '.join(self.outside)}: cannot be reached from isolated subnets; add -c egress=nat (about 33 dollars a month"
-                " and gateway), or choose a model of Bedrock"
+                " and gateway), or choose a model of Bedrock and leave tools for live systems out"
             )
         return None
 
@@ -70,6 +74,8 @@ def needs_of(settings: Mapping[str, str]) -> Needs:
         outside.append("TRIBUTARY_TRACES_URL")
     if settings.get("TRIBUTARY_TRACES") == "otlp" and "TRIBUTARY_TRACES_URL" not in settings:
         outside.append("TRIBUTARY_TRACES=otlp")
+    if settings.get("TRIBUTARY_RESPONDER_RDS") == "on":
+        outside.append("TRIBUTARY_RESPONDER_RDS=on")
     return Needs(
         bedrock=any(value in {"bedrock", "guardrails"} for value in chosen.values()),
         local_layer="minilm" in chosen.values(),
@@ -93,6 +99,7 @@ def _wrong(settings: Mapping[str, str], chosen: Mapping[str, str]) -> Iterator[s
             yield f"settings: {name} is a key, which all readers of the configuration see; put it into the secret (secret_arn)"
     if "TRIBUTARY_CELLS" in settings:
         yield "settings: TRIBUTARY_CELLS: a deployment serves one database; make another deployment for another cell"
+    yield from wrong_rights(settings)
     for name, value in chosen.items():
         needed = [f"{name}_MODEL"] if value in {"bedrock", "openai", "jev"} and "EMBEDDER" not in name else []
         needed = ["TRIBUTARY_GUARDRAIL_ID", "TRIBUTARY_GUARDRAIL_VERSION"] if value == "guardrails" else needed

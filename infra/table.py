@@ -33,6 +33,8 @@ class FunctionSpec:
     """Is invoked without anybody waiting: what fails goes to a dead-letter queue."""
     when_dashboard: bool = False
     """Is there only with `dashboard=lambda`."""
+    when_responder: bool = False
+    """Is there only where the settings choose a model for the incident agent."""
     snap_start: bool = True
     """May be started from a snapshot where the option asks for it."""
 
@@ -84,6 +86,15 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         timeout_s=29,
         models=_JUDGES,
         tells_queue=True,
+    ),
+    FunctionSpec(
+        name="responder",
+        purpose="turns of the incident agent",
+        memory_mb=1024,
+        # behind the HTTP API a turn ends before its 30 seconds are over; invoked directly, it may take a minute
+        timeout_s=65,
+        models=_JUDGES | {"RESPONDER"},
+        when_responder=True,
     ),
     FunctionSpec(
         name="authorizer",

@@ -53,11 +53,12 @@ class Api(Construct):
 
     def _routes(self, config: Config, functions: Functions) -> None:
         known = self._authorizer(config, functions)
+        served = [route for route in api_routes() if route.function in functions.live]
         doors = {
             name: integrations.HttpLambdaIntegration(name.capitalize(), functions.live[name], scope_permission_to_route=False)
-            for name in sorted({route.function for route in api_routes()})
+            for name in sorted({route.function for route in served})
         }
-        for route in api_routes():
+        for route in served:
             made = self.http.add_routes(
                 path=route.path,
                 methods=[api.HttpMethod[route.method]],

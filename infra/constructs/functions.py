@@ -11,6 +11,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra import responder
 from infra.acknowledged import acknowledge
 from infra.config import ROOT, BadOption, Config
 from infra.constructs.evidence import EvidenceBucket
@@ -137,11 +138,26 @@ class Functions(Construct):
         _allow(role, ["bedrock:ApplyGuardrail"], models.guardrails)
         if spec.files:
             self._evidence.allow(role, spec.files)
+        if spec.when_responder and responder.uses_rds(self._config.models):
+            self._allow_rds(stack, role)
         if spec.tells_queue:
             _allow(role, ["sqs:SendMessage"], [self._pending.queue.queue_arn])
         if self._config.secret_arn:
             _allow(role, ["secretsmanager:GetSecretValue"], [self._config.secret_arn])
         return role
+
+    def _allow_rds(self, stack: Stack, role: iam.Role) -> None:
+        """Lets the incident agent look, which has no resource to name, and change what the settings allow."""
+        _allow(role, list(responder.LOOKS), ["*"])
+        own = {"partition": stack.partition, "region": stack.region, "account": stack.account}
+        for right in responder.changes(self._config.models, **own):
+            _allow(role, [right.action], [right.resource])
+            if "*" in right.resource:
+                reported = right.resource
+                for name, said in (("partition", "Partition"), ("region", "Region"), ("account", "AccountId")):
+                    if Token.is_unresolved(own[name]):
+                        reported = reported.replace(own[name], f"<AWS::{said}>")
+                acknowledge(role, {f"IAM5[Resource::{reported}]": "The targets that the operator named by a pattern"})
 
 
 _INTERFACES = (

@@ -17,6 +17,7 @@ from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tests.contract.stand_in_files import StandInFiles
 from tests.contract.stand_in_history import StandInHistory
+from tests.contract.stand_in_responding import responding
 from tests.contract.stand_in_status import STATUS, costs_of, stats_of
 from tributary.core.agent import Principal, Role
 from tributary.core.costs import By, Costs
@@ -30,6 +31,7 @@ from tributary.core.stats import Stats
 from tributary.core.status import Status as MemoryStatus
 from tributary.core.transcript import Distilled, Drop, Transcript
 from tributary.core.verification import Aspect, Difference, Doubt, Verification
+from tributary.service.responding import Responding
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TRIBE = UUID("0199c0de-0000-7000-8000-000000000001")
@@ -123,6 +125,11 @@ class StandIn:
     @property
     def files(self) -> StandInFiles:
         return StandInFiles(self._note)
+
+    @property
+    def responding(self) -> Responding:
+        self._note("respond")
+        return responding()
 
     @property
     def history(self) -> StandInHistory:

@@ -25,6 +25,7 @@ BODIES: dict[str, dict[str, object]] = {
     "learn_batch": {"lessons": [LEARN]},
     "contest": {"text": "no header is needed", "source": {"how": "told"}},
     "distill": {"transcript": "tool: HTTP 429"},
+    "respond": {"message": "orders-db-7 is down"},
     "accept_review": {"golden": "rev-abc"},
     "recall": RECALL,
     "verify": {"receipt": {}, "query": "deploy"},

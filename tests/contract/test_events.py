@@ -27,7 +27,7 @@ from tributary.edges.lambda_http.translate import draft
 EVENTS = Path(__file__).parents[2] / "events"
 HTTP_EVENTS = sorted(
     path
-    for function in ("recall", "learn", "curate")
+    for function in ("recall", "learn", "curate", "responder")
     for path in (EVENTS / function).glob("*.json")
     if not path.stem.startswith("queue-")
 )

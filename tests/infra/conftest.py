@@ -139,6 +139,10 @@ EVERYTHING: dict[str, object] = {
             "TRIBUTARY_GUARDRAIL_VERSION": "3",
             "TRIBUTARY_DISTILLER": "openai",
             "TRIBUTARY_DISTILLER_MODEL": "gpt-4.1-mini",
+            "TRIBUTARY_RESPONDER": "openai",
+            "TRIBUTARY_RESPONDER_MODEL": "gpt-4.1",
+            "TRIBUTARY_RESPONDER_RDS": "on",
+            "TRIBUTARY_RESPONDER_ALLOW": "reboot_db_instance:orders-*,failover_db_cluster:orders",
         }
     ),
 }

@@ -13,6 +13,8 @@ from tributary.service import load_settings
 from tributary.service.logins import logins_of
 
 NAMES = [spec.name for spec in FUNCTIONS]
+ALWAYS = [spec.name for spec in FUNCTIONS if not spec.when_responder]
+"""Those that need no model for the incident agent."""
 
 
 def test_each_folder_of_code_is_in_the_table_and_each_entry_has_code() -> None:
@@ -20,7 +22,7 @@ def test_each_folder_of_code_is_in_the_table_and_each_entry_has_code() -> None:
     assert {spec.folder for spec in FUNCTIONS} == folders
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALWAYS)
 def test_function_is_built_as_the_layer_is_and_logs_for_a_while(dev: Deployment, name: str) -> None:
     function = dev.function(name)
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
@@ -38,7 +40,7 @@ def test_every_log_group_forgets_in_the_end(prod: Deployment, everything: Deploy
         assert all(one["Properties"].get("RetentionInDays") == 90 for one in deployment.of_type("AWS::Logs::LogGroup").values())
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "dashboard"])
+@pytest.mark.parametrize("name", [name for name in ALWAYS if name != "dashboard"])
 def test_function_logs_in_to_the_database_as_itself(prod: Deployment, name: str) -> None:
     user = "tributary_admin" if name == "migrate" else f"tributary_{BY_NAME[name].folder}"
     variables = prod.function(name)["Environment"]["Variables"]
@@ -96,7 +98,38 @@ def test_no_role_may_do_anything_by_a_star(prod: Deployment, dev: Deployment, ev
                     assert set(actions) <= _WITHOUT_RESOURCES, actions
 
 
-_WITHOUT_RESOURCES = {one for one in _EVERYBODYS if one.startswith(("ec2:", "xray:"))} | {"ecr:GetAuthorizationToken"}
+_LOOKS = {
+    "rds:DescribeDBClusters",
+    "rds:DescribeDBInstances",
+    "rds:DescribeDBLogFiles",
+    "rds:DescribeEvents",
+    "rds:DescribePendingMaintenanceActions",
+}
+_WITHOUT_RESOURCES = {one for one in _EVERYBODYS if one.startswith(("ec2:", "xray:"))} | {"ecr:GetAuthorizationToken"} | _LOOKS
+
+
+def test_the_incident_agent_is_there_only_with_a_model_and_may_change_only_what_the_settings_allow(
+    prod: Deployment, everything: Deployment
+) -> None:
+    with pytest.raises(ValueError, match="not enough values"):
+        prod.function("responder")
+    function = everything.function("responder")
+    assert function["Timeout"] == 65
+    rights = {
+        (action, _text(one["Resource"]).partition(":rds:")[2])
+        for one in everything.statements("responder")
+        for action in _listed(one["Action"])
+        if action.startswith("rds:") and action not in _LOOKS
+    }
+    assert rights == {
+        ("rds:RebootDBInstance", "eu-central-1:123456789012:db:orders-*"),
+        ("rds:FailoverDBCluster", "eu-central-1:123456789012:cluster:orders"),
+    }
+    others = {name for name in NAMES if name not in ("responder", "dashboard")}
+    for name in others:
+        assert not [
+            one for one in everything.statements(name) if any(action.startswith("rds:") for action in _listed(one["Action"]))
+        ]
 
 
 def test_code_in_a_function_may_not_touch_network_interfaces(prod: Deployment) -> None:
@@ -192,7 +225,7 @@ def test_a_migration_that_fails_leaves_the_old_code_serving(prod: Deployment) ->
         for one in prod.of_type("AWS::Lambda::Function").values()
         if trigger in one.get("DependsOn", []) and "FunctionName" in one["Properties"]
     }
-    assert after == {f"tributary-prod-{name}" for name in NAMES if name not in {"migrate", "dashboard"}}
+    assert after == {f"tributary-prod-{name}" for name in ALWAYS if name not in {"migrate", "dashboard"}}
 
 
 def test_the_container_waits_for_the_schema_too(everything: Deployment) -> None:
@@ -227,7 +260,7 @@ def test_a_word_starts_every_function_anew(synthesise: Any) -> None:
         restore_to="2026-11-30T09:00:00Z",
         restart=word,
     )
-    assert {again.function(name)["Environment"]["Variables"]["RESTART"] for name in NAMES if name != "dashboard"} == {word}
+    assert {again.function(name)["Environment"]["Variables"]["RESTART"] for name in ALWAYS if name != "dashboard"} == {word}
 
 
 def test_local_embedder_brings_the_second_layer(synthesise: Any) -> None:

@@ -12,6 +12,8 @@ import pytest
 from infra.config import BadOption, config_from
 from tests.infra.conftest import ROOT
 
+RESPONDER = {"TRIBUTARY_RESPONDER": "bedrock", "TRIBUTARY_RESPONDER_MODEL": "m", "TRIBUTARY_RESPONDER_RDS": "on"}
+
 
 @pytest.mark.parametrize(
     ("options", "said"),
@@ -43,6 +45,20 @@ from tests.infra.conftest import ROOT
         ({"profile": "dev", "settings": "@nowhere.json"}, "-c settings: must be JSON"),
         ({"profile": "dev", "settings": '{"TRIBUTARY_STRONG_JUDGE": "bedrock"}'}, "needs TRIBUTARY_STRONG_JUDGE_MODEL"),
         ({"profile": "dev", "settings": '{"TRIBUTARY_SCREEN": "guardrails"}'}, "needs TRIBUTARY_GUARDRAIL_ID"),
+        ({"profile": "dev", "settings": '{"TRIBUTARY_RESPONDER": "bedrock"}'}, "needs TRIBUTARY_RESPONDER_MODEL"),
+        ({"profile": "dev", "settings": '{"TRIBUTARY_RESPONDER": "scripted"}'}, "follows a file"),
+        (
+            {"profile": "dev", "settings": '{"TRIBUTARY_RESPONDER_RDS": "on"}'},
+            "TRIBUTARY_RESPONDER_RDS=on needs TRIBUTARY_RESPONDER",
+        ),
+        (
+            {"profile": "dev", "settings": json.dumps({**RESPONDER, "TRIBUTARY_RESPONDER_ALLOW": "delete_db_instance:x"})},
+            "'delete_db_instance:x' must be one of reboot_db_instance",
+        ),
+        (
+            {"profile": "dev", "settings": json.dumps(RESPONDER)},
+            "TRIBUTARY_RESPONDER_RDS=on: cannot be reached from isolated subnets",
+        ),
         ({"profile": "dev", "settings": '{"TRIBUTARY_CELLS": "eu=postgresql://x"}'}, "a deployment serves one database"),
         ({"profile": "dev", "cors_origins": '["*"]'}, "'*' is no exact origin"),
         ({"profile": "dev", "domain_name": "m.example.org"}, "domain_name and certificate_arn go together"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -40,14 +41,15 @@ from tributary.edges.lambda_http.authorizer import authorize
 from tributary.edges.lambda_http.gardening import tended
 from tributary.edges.lambda_http.port import Event
 from tributary.edges.lambda_http.principal import to_context
+from tributary.responder import Responder, Turn
 from tributary.service import Memory, Settings, open_memory, open_operator
 from tributary.spaces.drift import SENTENCES
 from tributary.store import Target, connect
 from tributary.store.migrate import head, migrate
 
 DATABASE = "test_functions"
-OTHERWISE = {**EXPECTED, "learn/distill": 501}
-"""Events that are not answered with 200: no model that distills is set up."""
+OTHERWISE = {**EXPECTED, "learn/distill": 501, "responder/turn": 501}
+"""Events that are not answered with 200: no model that distills, and none for the incident agent, is set up."""
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +181,20 @@ def test_a_function_looks_up_a_token_audits_refusals_and_keeps_its_books(cluster
     assert tribe.rows("SELECT action FROM tributary.audit WHERE tribe_id = %s", tribe.tribe_id) == [{"action": "learn"}]
     assert tribe.rows("SELECT operation FROM tributary.usage WHERE tribe_id = %s", tribe.tribe_id) == [{"operation": "recall"}]
     assert tribe.rows("SELECT purpose FROM tributary.model_call WHERE tribe_id = %s", tribe.tribe_id) == [{"purpose": "judge"}]
+
+
+def test_the_incident_agent_recalls_learns_counts_its_turns_and_carries_out_actions(cluster: Cluster, tribe: Tribal) -> None:
+    script = Path(__file__).parents[2] / "docs" / "examples" / "responder.jsonl"
+    scripted = tribe.settings.model_copy(update={"responder": "scripted", "responder_script": script})
+    with permitted(cluster, replace(tribe, settings=scripted), "responder") as memory:
+        writer = memory.authenticate(tribe.token("writer"))
+        reply = Responder(memory=memory).turn(writer, Turn(message="remember that"))
+        assert [one.outcome.value for one in reply.learned] == ["learned"]
+        done, failed = (memory.actions.begin(writer, key, "reboot it") for key in ("a", "b"))
+        memory.actions.complete(writer, done.action.action_id, str(done.lease), {"status": "rebooting"})
+        memory.actions.fail(writer, failed.action.action_id, str(failed.lease), "it was refused")
+    counted = "SELECT turns, usd FROM tributary.responder_day WHERE tribe_id = %s"
+    assert [(row["turns"], row["usd"]) for row in tribe.rows(counted, tribe.tribe_id)] == [(1, 0)]
 
 
 def test_learn_settles_what_was_kept_as_pending(cluster: Cluster, tribe: Tribal) -> None:

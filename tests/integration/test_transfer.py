@@ -77,6 +77,9 @@ def _live(tribal: Tribal) -> None:
     learned(tribal, ann, "After the space was begun, vectors come in twos")
     tribal.recall("the pool of orders")
     memory.usage.flush()
+    begun = [memory.actions.begin(ann, f"reboot:db-{number}", "reboot it") for number in range(3)]
+    memory.actions.complete(ann, begun[0].action.action_id, begun[0].lease or "", {"rebooted": 1.50})
+    memory.actions.fail(ann, begun[1].action.action_id, begun[1].lease or "", "no answer", unsure=True)
     for table, values in _BESIDES.items():
         tribal.rows(f"INSERT INTO tributary.{table} VALUES (%s, {values})", tribal.tribe_id)
 
@@ -84,6 +87,7 @@ def _live(tribal: Tribal) -> None:
 _BESIDES = {
     "evidence_file": "sha256('x'), 1, 'text/plain', NULL, gen_random_uuid(), now(), now(), NULL",
     "model_call": "gen_random_uuid(), now(), NULL, NULL, 'judge', 'm', 'answered', 3, NULL, 0.100000000000000000001, 1e-7",
+    "responder_day": "'2026-03-01', 3, 0.25",
     "model_day": "'2026-03-01', 'judge', 'm', '', 1, 0, 0, 3, 4, 123456789012345678901234567890.5, 0.1",
 }
 
@@ -229,7 +233,8 @@ def test_every_table_of_tribes_is_exported_or_left_out_for_a_reason(database_url
     with psycopg.connect(database_url) as connection:
         found = connection.execute(
             """SELECT table_name, array_agg(column_name::text) FROM information_schema.columns
-               WHERE table_schema = 'tributary' GROUP BY 1 HAVING bool_or(column_name = 'tribe_id')"""
+               JOIN information_schema.tables USING (table_schema, table_name)
+               WHERE table_schema = 'tributary' AND table_type = 'BASE TABLE' GROUP BY 1 HAVING bool_or(column_name = 'tribe_id')"""
         ).fetchall()
     columns = {name: set(of) for name, of in found}
     assert set(columns) == ({*EXPORTED} - {SPACE}) | set(LEFT_OUT)

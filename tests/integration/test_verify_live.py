@@ -123,8 +123,11 @@ def test_all_holds_on_a_sound_system_and_nothing_is_left_behind(live: Live) -> N
 
     report = live.run(told=told)
     assert (report.held, report.left, report.warnings, report.version) == (True, (), (), __version__)
-    assert {one.name for one in report.steps if one.state is not State.OK} == {"distill"}  # no model is set up here
-    assert [one.reason for one in report.steps if one.state is State.SKIPPED] == ["the server has no model for distilling"]
+    assert {one.name for one in report.steps if one.state is not State.OK} == {"distill", "respond"}  # no model is set up here
+    assert [one.reason for one in report.steps if one.state is State.SKIPPED] == [
+        "the server has no model for distilling",
+        "the server has no model for the incident agent",
+    ]
     for step in STEPS:
         assert asked_by[step.name] >= set(step.covers), f"{step.name} asks for less than it says"
     assert (live.believed(), live.acting()) == (0, ["curator"])

@@ -87,6 +87,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "costs": ("costs",),
     "announce_evidence": ("evidence", "put", "FILE"),
     "evidence": ("evidence", "get", "sha256:" + "0" * 64),
+    "respond": ("respond", "--once", "db-7 is slow"),
     "actions": ("action", "list"),
     "action": ("action", "show", ACTION),
     "begin_action": ("action", "begin", "reboot:db-7"),

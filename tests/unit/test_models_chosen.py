@@ -55,7 +55,7 @@ def test_a_strong_judge_makes_two_tiers_whatever_the_first_is() -> None:
     both = models(**{**JEV, **strong})
     assert isinstance(both.cheap_judge, JevJudge)
     assert isinstance(both.judge, TieredJudge)
-    assert [both.chosen(role) for role in Role] == ["jev", "bedrock", None, None]
+    assert [both.chosen(role) for role in Role] == ["jev", "bedrock", None, None, None]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from tributary.access.costs import Bookkeeper
 from tributary.access.ledger import Ledger, charged
 from tributary.access.principals import authenticate_principal, check_principal
 from tributary.access.tokens import authenticate, cell_of, new_token, token_hash
+from tributary.access.turns import Turns
 from tributary.access.usage import Usage
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Bookkeeper",
     "Ledger",
     "Pace",
+    "Turns",
     "Usage",
     "agent_of",
     "audit_refusal",

@@ -50,6 +50,7 @@ from tributary.client.memory import Memory
 from tributary.client.place import DEFAULT_PORT, DEFAULT_URL
 from tributary.client.prompt import coverage_words
 from tributary.client.receipts import Receipt
+from tributary.client.responding import Responded
 from tributary.client.values import Challenge, Lesson, LessonDraft, derived, imported, observed, source_of, told
 from tributary.client.view import View
 from tributary.client.visible import visible
@@ -156,6 +157,7 @@ __all__ = [
     "Reinforced",
     "Reported",
     "Resolved",
+    "Responded",
     "Retired",
     "Review",
     "ReviewClosed",

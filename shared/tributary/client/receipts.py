@@ -35,11 +35,14 @@ class Receipt(ReceiptReply):
 def read_receipt(body: bytes) -> Receipt:
     """Returns the receipt inside a reply's body; raises BadReply when there is none."""
     try:
-        whole = json.loads(body)
-        document = whole["receipt"]
-        receipt = read(Receipt, json.dumps(document).encode())
+        return receipt_in(json.loads(body)["receipt"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadReply("the server's reply has no receipt; is the address right?") from None
+
+
+def receipt_in(document: dict[str, object]) -> Receipt:
+    """Returns the receipt that a document is; raises BadReply, and TypeError or RecursionError for what no JSON can hold."""
+    receipt = read(Receipt, json.dumps(document).encode())
     if receipt.may_assert_absence and (receipt.coverage != "complete" or receipt.returned):
         raise BadReply(f"the server's receipt claims absence with coverage {receipt.coverage} and {receipt.returned} hit(s)")
     receipt._document = document

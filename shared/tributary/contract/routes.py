@@ -9,6 +9,7 @@ from tributary.contract.curation_routes import CURATION
 from tributary.contract.evidence_routes import EVIDENCE
 from tributary.contract.history_routes import HISTORY
 from tributary.contract.memory_routes import MEMORY
+from tributary.contract.responder_routes import RESPONDER
 from tributary.contract.route import Route
 from tributary.contract.status_routes import STATUS
 
@@ -44,4 +45,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *EVIDENCE, *CURATION, *ACTIONS, *AGENTS, *STATUS, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *EVIDENCE, *CURATION, *ACTIONS, *AGENTS, *STATUS, *RESPONDER, *_OPEN)

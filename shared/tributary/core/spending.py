@@ -25,6 +25,7 @@ class Purpose(StrEnum):
     STRONG_JUDGE = "strong_judge"
     SCREEN = "screen"
     DISTILL = "distill"
+    RESPONDER = "responder"
     GRADE = "grade"
 
 

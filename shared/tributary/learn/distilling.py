@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 from tributary.access import Admission
 from tributary.core.agent import Principal, Role
-from tributary.core.clock import Now, utc_now
+from tributary.core.clock import Now, left_of_day_s, utc_now
 from tributary.core.errors import InvalidRequest, NotSetUp, RateLimited
 from tributary.core.limits import DISTILLED_LESSONS
 from tributary.core.ports import Distiller
@@ -41,7 +40,7 @@ class Distilling:
         self.admission.admit(principal, "distill", {}, None)
         if not account().may_spend():
             raise RateLimited(
-                "the tribe's budget for models is spent for this day (UTC)", retry_after_s=_left_of_day_s(self.now())
+                "the tribe's budget for models is spent for this day (UTC)", retry_after_s=left_of_day_s(self.now())
             )
         distilled = self.distiller.distill(transcript, most=most, timeout_s=deadline_s)
         log.event(
@@ -53,9 +52,3 @@ class Distilling:
             unread=len(distilled.unread),
         )
         return distilled
-
-
-def _left_of_day_s(now: datetime) -> int:
-    moment = now.astimezone(UTC)
-    midnight = (moment + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    return max(1, int((midnight - moment).total_seconds()) + 1)

@@ -31,6 +31,7 @@ class Role(StrEnum):
     STRONG_JUDGE = "strong_judge"
     SCREEN = "screen"
     DISTILLER = "distiller"
+    RESPONDER = "responder"
 
     @property
     def variable(self) -> str:

@@ -32,6 +32,7 @@ from tributary.garden import Gardener, Stopped, never
 from tributary.learn import Attempt, Distilling, Learner, Pended, Settled
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
 from tributary.service.databases import Databases
+from tributary.service.responding import Responding
 from tributary.store import Database, check_level, check_revision, rows, statement, within
 
 TURN_S = 3.0
@@ -83,6 +84,8 @@ class Memory:
     """Counts the reads that were answered."""
     ledger: access.Ledger
     """Charges tribes for the models that are called for them."""
+    responding: Responding
+    """What the incident agent works with (`responder.Responder`)."""
     bookkeeper: access.Bookkeeper
     statistician: Statistician
     prober: Prober

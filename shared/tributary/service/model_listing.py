@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from tributary.core.errors import ModelFailed, TributaryError
-from tributary.core.ports import Distiller, Embedder, Judge, JudgedText
+from tributary.core.ports import Distiller, Embedder, Judge, JudgedText, LanguageModel, Prompt
+from tributary.core.spending import Purpose
 from tributary.core.transcript import Transcript, Turn, TurnRole
 from tributary.models.addresses import OPENAI_URL
 from tributary.models.llms import listing
@@ -136,10 +137,27 @@ def _distill(distiller: Distiller | None, timeout_s: float) -> None:
         distiller.distill(_TRANSCRIPT, most=1, timeout_s=timeout_s)
 
 
+def _respond(model: LanguageModel | None, timeout_s: float) -> None:
+    if model is not None:
+        model.answer(_READY, timeout_s=timeout_s)
+
+
 _SUFFIXES = ("_model", "_url", "_api_key", "_dimension", "_floor")
 _KNOWN = JudgedText(lesson_id=UUID(int=1), text="The relay listens on port 7400.", situation="connecting", subject="relay")
 _NEW = JudgedText(lesson_id=UUID(int=2), text="Backups of the archive run at night.", situation="archiving", subject="archive")
 _TRANSCRIPT = Transcript(turns=(Turn(role=TurnRole.USER, text="Is the relay up?"), Turn(role=TurnRole.TOOL, text="It is up.")))
+_READY = Prompt(
+    purpose=Purpose.RESPONDER,
+    name="ready",
+    instructions="Say whether you are ready.",
+    material="",
+    schema={
+        "type": "object",
+        "properties": {"ready": {"type": "boolean"}},
+        "required": ["ready"],
+        "additionalProperties": False,
+    },
+)
 _TRIALS: Mapping[str, Callable[[Models, float], object]] = {
     "embedder": lambda models, timeout_s: _embed(models.embedder, timeout_s),
     "next_embedder": lambda models, timeout_s: _embed(models.next_embedder, timeout_s),
@@ -147,6 +165,7 @@ _TRIALS: Mapping[str, Callable[[Models, float], object]] = {
     Role.STRONG_JUDGE: lambda models, timeout_s: _judge(models.strong_judge, timeout_s),
     Role.SCREEN: lambda models, timeout_s: models.screen.screen({"text": _KNOWN.text}, timeout_s=timeout_s),
     Role.DISTILLER: lambda models, timeout_s: _distill(models.distiller, timeout_s),
+    Role.RESPONDER: lambda models, timeout_s: _respond(models.responder, timeout_s),
 }
 """By setting, one tiny and harmless thing for its model to do, in the way in which a memory would have it done."""
 

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings
+from pydantic_settings import BaseSettings, NoDecode
 
+from tributary.core.responding import Allowed
 from tributary.models.keys import KEY_RULE, is_sendable
 
 EmbedderName = Literal["minilm", "sentence-transformers", "bedrock", "hash"]
@@ -19,6 +20,7 @@ StrongJudgeName = Literal["bedrock", "openai", "claude", "jev"]
 JudgeName = Literal["local", "bedrock", "openai", "claude", "jev"]
 ScreenName = Literal["local", "bedrock", "openai", "claude", "jev", "guardrails"]
 DistillerName = Literal["bedrock", "openai", "claude"]
+ResponderName = Literal["bedrock", "openai", "claude", "scripted"]
 
 
 def _whole(value: object) -> object:
@@ -45,6 +47,20 @@ def _amount(value: object) -> object:
     if isinstance(value, str) and not re.fullmatch(r"\s*[0-9]{1,30}([.][0-9]{1,30})?\s*", value):
         raise PydanticCustomError("amount", "must be an amount such as 2.50")
     return value
+
+
+def split(value: object) -> object:
+    """Returns the parts of a text that are separated by commas; anything else as it is."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _allowed(value: str) -> str:
+    try:
+        return str(Allowed.parse(value))
+    except ValueError as error:
+        raise PydanticCustomError("allowed", str(error)) from None
 
 
 def _named(value: str) -> str:
@@ -79,6 +95,7 @@ ModelOrFolder = Annotated[str, AfterValidator(_named)]
 Model = Annotated[str, AfterValidator(_pinned)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Key = Annotated[SecretStr, AfterValidator(_sendable)]
+Usd = Annotated[Decimal, BeforeValidator(_amount), Field(ge=0, le=1_000_000)]
 Floor = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Dimension = Annotated[Whole, Field(ge=1, le=16_000)]
 
@@ -144,6 +161,34 @@ class ModelSettings(BaseSettings):
     distiller_url: Url | None = Field(default=None, description="Where it is.")
     distiller_api_key: Key | None = Field(default=None, description="Its key.")
 
+    responder: ResponderName | None = Field(
+        default=None, description="What decides in the incident agent. `scripted` follows a file, for trying it out."
+    )
+    responder_model: Model | None = Field(default=None, description="Its model id.")
+    responder_url: Url | None = Field(default=None, description="Where it is.")
+    responder_api_key: Key | None = Field(default=None, description="Its key.")
+    responder_script: Folder | None = Field(default=None, description="The script, for `TRIBUTARY_RESPONDER=scripted`.")
+    responder_rds: Literal["off", "on"] = Field(
+        default="off", description="Whether the incident agent has tools for Amazon RDS, to read and to change what is allowed."
+    )
+    responder_rds_url: Url | None = Field(default=None, description="Endpoint of RDS, instead of the region's.")
+    responder_allow: Annotated[tuple[Annotated[str, AfterValidator(_allowed)], ...], NoDecode, BeforeValidator(split)] = Field(
+        default=(),
+        description="What it may change, as verb and targets: `reboot_db_instance:orders-*,failover_db_cluster:orders`.",
+    )
+    responder_turns_per_minute: Annotated[Whole, Field(ge=1, le=10_000)] = Field(
+        default=6, description="Turns a minute that one agent may go on asking for; as many may come at once."
+    )
+    responder_turns_per_day: Annotated[Whole, Field(ge=1, le=10_000_000)] = Field(
+        default=500, description="Turns of one tribe on a day (UTC)."
+    )
+    responder_usd_per_turn: Usd = Field(
+        default=Decimal("0.50"), description="US dollars from which on a turn asks its model no more."
+    )
+    responder_usd_per_day: Usd = Field(
+        default=Decimal(10), description="US dollars that a tribe's turns may cost on a day (UTC)."
+    )
+
     aws_region: Annotated[str, Field(max_length=64)] | None = Field(
         default=None,
         validation_alias=AliasChoices("TRIBUTARY_AWS_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"),
@@ -189,7 +234,7 @@ class ModelSettings(BaseSettings):
         default=None,
         description="Calls of models over a wire by a tribe on a day (UTC), from which on the strong tier is skipped.",
     )
-    budget_usd_per_day: Annotated[Decimal, BeforeValidator(_amount), Field(ge=0, le=1_000_000)] | None = Field(
+    budget_usd_per_day: Usd | None = Field(
         default=None, description="US dollars that they may cost on a day (UTC), from which on the strong tier is skipped."
     )
     prices_file: Folder | None = Field(default=None, description="Prices that go before the shipped ones.")

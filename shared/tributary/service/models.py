@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypedDict
 
 from tributary.core.errors import BadSetting
@@ -35,7 +36,7 @@ _LIBRARIES = {
 def over_a_wire(settings: Settings) -> tuple[str, ...]:
     """Returns which settings have a model asked over a wire, in lower case and without prefix: `embedder`, `judge`."""
     embedders = [name for name in ("embedder", "next_embedder") if getattr(settings, name) == "bedrock"]
-    return (*embedders, *(role.value for role in Role if getattr(settings, role) not in (None, "local")))
+    return (*embedders, *(role.value for role in Role if getattr(settings, role) not in (None, "local", "scripted")))
 
 
 class Models:
@@ -47,6 +48,8 @@ class Models:
         self._prices = prices(settings)
         for role in Role:
             _check(settings, role)
+        if settings.responder == "scripted" or settings.responder_script is not None:
+            _script(settings)
 
     def chosen(self, role: Role) -> str | None:
         """Returns the provider of the role's model over a wire, None when there is none."""
@@ -89,6 +92,17 @@ class Models:
         from tributary.models.distillers import AskedDistiller
 
         return AskedDistiller(self._language_model(Role.DISTILLER))
+
+    @cached_property
+    def responder(self) -> LanguageModel | None:
+        """What decides in the incident agent."""
+        if self.chosen(Role.RESPONDER) is None:
+            return None
+        if self.chosen(Role.RESPONDER) == "scripted":
+            from tributary.models.llms import ScriptedModel
+
+            return ScriptedModel(_script(self._settings), setting=f"{Role.RESPONDER.variable}_SCRIPT")
+        return self._language_model(Role.RESPONDER)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -216,6 +230,16 @@ class _Jev(TypedDict):
     timeout_s: float
     attempts: int
     prices: Prices
+
+
+def _script(settings: Settings) -> Path:
+    """Returns the file that a scripted model follows; raises BadSetting where it is missing, or set for another model."""
+    variable = Role.RESPONDER.variable
+    if settings.responder != "scripted" and settings.responder_script is not None:
+        raise BadSetting(f"{variable}_SCRIPT: is set, but {variable} is not scripted")
+    if settings.responder_script is None:
+        raise BadSetting(f"{variable}_SCRIPT: must name the file when {variable}=scripted")
+    return settings.responder_script
 
 
 def _check(settings: Settings, role: Role) -> None:

@@ -15,7 +15,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from tributary.core.errors import BadSetting, NotFound
 from tributary.service.cell_settings import CellDatabase, CellDatabases, CellName, check_apart, is_postgres, places_of
-from tributary.service.model_settings import Folder, ModelSettings, Whole
+from tributary.service.model_settings import Folder, ModelSettings, Whole, split
 from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 
 PREFIX = "TRIBUTARY_"
@@ -27,12 +27,6 @@ _OF_CLIENTS = frozenset(
         *("TRIBUTARY_VERIFY_CLUSTER_ARN", "TRIBUTARY_VERIFY_SECRET_ARN", "TRIBUTARY_VERIFY_DATABASE", "TRIBUTARY_VERIFY_MCP"),
     }
 )
-
-
-def _split(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
 
 
 def _postgres(value: str) -> str:
@@ -71,7 +65,7 @@ def _bucket(value: str) -> str:
 PostgresUrl = Annotated[str, AfterValidator(_postgres)]
 Bucket = Annotated[str, AfterValidator(_bucket)]
 QueueUrl = Annotated[str, AfterValidator(_queue)]
-Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_split)]
+Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(split)]
 
 
 class Settings(ModelSettings):

@@ -10,13 +10,13 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Usage
+from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Turns, Usage
 from tributary.actions import Actions
 from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget
 from tributary.core.errors import BadSetting
 from tributary.core.evidence import EvidenceStore
-from tributary.core.ports import Distiller, Embedder, Judge, PendingNotice, Screen
+from tributary.core.ports import Distiller, Embedder, Judge, LanguageModel, PendingNotice, Screen
 from tributary.curate import Curator, Desk, check_words
 from tributary.evidence import Files
 from tributary.garden import Gardener, Keeping
@@ -28,6 +28,7 @@ from tributary.service.logins import Logins, logins_of
 from tributary.service.memory import Memory, ModelsUsed
 from tributary.service.models import Models
 from tributary.service.notices import pending_notice
+from tributary.service.responding import Responding, ceilings_of, live_systems
 from tributary.service.settings import Settings
 from tributary.spaces import Choice, Embedders, Profiles
 from tributary.store import Database, Reading, Target
@@ -48,6 +49,7 @@ class Adapters:
     judge: Judge | None = None
     screen: Screen | None = None
     distiller: Distiller | None = None
+    responder: LanguageModel | None = None
     notice: PendingNotice | None = None
     evidence: EvidenceStore | None = None
     now: Now = utc_now
@@ -140,6 +142,12 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
         reader=Reader(database=databases.reading, signer=signer, now=given.now),
         usage=Usage(database, now=given.now),
         ledger=ledger,
+        responding=Responding(
+            model=given.responder or models.responder,
+            turns=Turns(database=database, ceilings=ceilings_of(settings), now=given.now),
+            live=live_systems(settings),
+            charged=lambda principal: ledger.on(principal.tribe_id, principal.agent_id),
+        ),
         bookkeeper=Bookkeeper(database=databases.current, budget=budget, now=given.now),
         statistician=Statistician(database=databases.reading, now=given.now),
         prober=Prober(

@@ -21,6 +21,7 @@ class Event(StrEnum):
     LEARN_REPLANNED = "learn.replanned"
     LEARN_REPLAYED = "learn.replayed"
     DISTILLED = "distill.answered"
+    RESPONDED = "responder.answered"
     SETTLE_FAILED = "settle.failed"
     NOTICE_FAILED = "notice.failed"
     QUEUE_UNREADABLE = "queue.unreadable"

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import httpx
 
-from tributary.client import calls, distilling, history
+from tributary.client import calls, distilling, history, responding
 from tributary.client import evidence as evidence_files
 from tributary.client.asynchronous.actions import AsyncActions
 from tributary.client.asynchronous.curation import AsyncCuration
@@ -33,6 +33,7 @@ from tributary.client.keys import key_or_new
 from tributary.client.memory import Result
 from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
+from tributary.client.responding import Responded
 from tributary.client.values import Lesson, LessonDraft, Moment, observed
 from tributary.contract.costs import By, CostsReply
 from tributary.contract.curation import RetireCause, RetiredReply
@@ -169,6 +170,22 @@ class AsyncMemory:
         server has no model for it.
         """
         return await self._run(distilling.distill(transcript, ref=ref, most=most, deadline_s=deadline_s))
+
+    async def respond(
+        self,
+        message: str,
+        *,
+        conversation: Iterable[responding.GivenWord] = (),
+        incident: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Responded:
+        """Has the incident agent take a turn: it recalls, looks, changes what it may, learns, and says what it found.
+
+        `conversation` is what was said before, such as `{"role": "user", "text": "db-7 is down"}`; `incident` names the
+        incident, in which a change is made once. Asks once, and raises NotSetUp when the server has no model for it.
+        """
+        call = responding.respond(message, conversation=conversation, incident=incident, deadline_s=deadline_s)
+        return await self._run(call)
 
     async def contest(
         self,

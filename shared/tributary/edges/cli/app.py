@@ -26,6 +26,7 @@ from tributary.edges.cli import (
     models,
     probing,
     receipts,
+    responding,
     schema,
     screening,
     seeding,
@@ -50,12 +51,12 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, watch, stats, status, distill, costs,
-evidence, curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that
-'tributary serve' runs here. screen, judge, models, completion and version need no server, and doctor looks at everything. The
-other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and
-keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces go to the operator's function on
-AWS."""
+learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, watch, stats, status, distill,
+respond, costs, evidence, curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to
+the one that 'tributary serve' runs here. screen, judge, models, completion and version need no server, and doctor looks at
+everything. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that
+comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces go to the operator's
+function on AWS."""
 
 
 class _Group(TyperGroup):
@@ -147,6 +148,7 @@ app.command("serve")(serving.serve)
 app.command("learn")(knowledge.learn)
 app.command("distill")(distilling.distill)
 app.command("import")(importing.import_)
+app.command("respond")(responding.respond)
 app.command("contest")(knowledge.contest)
 app.command("recall")(knowledge.recall)
 app.command("verify")(receipts.verify)

@@ -30,7 +30,7 @@ class Counting(Protocol):
 
 
 def handler_for(function: str, *, settles: bool = False) -> Handler:
-    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn` or `curate`.
+    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn`, `curate` or `responder`.
 
     One that `settles` takes the messages of the pending queue as well.
     """

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tributary.curate import Curator, Desk
     from tributary.evidence import Files
     from tributary.recall import Historian
+    from tributary.service.responding import Responding
 
     Attempt = Learned | TributaryError
 
@@ -68,6 +69,9 @@ class MemoryFace(Protocol):
 
     @property
     def files(self) -> Files: ...
+
+    @property
+    def responding(self) -> Responding: ...
 
     def learn(
         self,

@@ -144,3 +144,12 @@ SELECT tributary.spent_v1(%(tribe_id)s, %(day)s)
 -- name: costs
 -- What calls of models cost a tribe.
 SELECT tributary.costs_v1(%(tribe_id)s, %(agent_id)s, %(since)s, %(until)s, %(by)s, %(today)s)
+
+-- name: responder_begin
+-- Lets one turn of the incident agent in, or refuses it.
+SELECT tributary.responder_begin_v1(
+    %(tribe_id)s, %(agent_id)s, %(turn_id)s, %(per_minute)s, %(per_day)s, %(aside)s, %(usd_per_day)s, %(now)s)
+
+-- name: responder_end
+-- Counts what a turn of the incident agent cost.
+SELECT tributary.responder_end_v1(%(tribe_id)s, %(turn_id)s, %(usd)s)

@@ -44,6 +44,7 @@ EXPORTED = (
     "tribe_day",
     "model_call",
     "model_day",
+    "responder_day",
 )
 
 LEFT_OUT: Mapping[str, str] = MappingProxyType(
@@ -53,6 +54,8 @@ LEFT_OUT: Mapping[str, str] = MappingProxyType(
         "tribe_count": "counted by the database as the lessons come in",
         "pace": "how fast agents write just now, forgotten within a minute",
         "settling_turn": "who is at work just now",
+        "responder_pace": "how often agents ask the incident agent just now, forgotten within a minute",
+        "responder_turn": "turns that are under way just now",
     }
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from tributary.client import NotSetUp
+from tributary.client import NotFound, NotSetUp
 from tributary.client.receipts import Receipt
 from tributary.contract.models import Status
 from tributary.edges.cli.live.stage import Stage
@@ -179,6 +179,19 @@ def _evidence(stage: Stage) -> None:
     equal("bytes of the file", content, stage.members["reader"].memory.evidence(kept))
 
 
+def _respond(stage: Stage) -> None:
+    message = f"What is known about {stage.about('worker')}? Only recall, and answer."
+    try:
+        found = stage.members["writer"].memory.respond(message, deadline_s=_DISTIL_S)
+    except NotSetUp:
+        raise NotTried("the server has no model for the incident agent") from None
+    except NotFound:
+        raise NotTried("the deployment has no incident agent") from None
+    holds("a recall before anything else", bool(found.receipts), "no receipt")
+    equal("the query of the first recall", message, found.receipts[0].query)
+    holds("an answer, or a reason", bool(found.text), found.text)
+
+
 DISPUTED = (
     Step(name="audit", does=_audit, covers=("audit",), needs=("refused",)),
     Step(name="disputes", does=_disputes, covers=("disputes",), needs=("contradict",)),
@@ -205,4 +218,5 @@ RECORDS = (
         needs=("create-agents",),
     ),
     Step(name="distill", does=_distill, covers=("distill",), needs=("create-agents",)),
+    Step(name="respond", does=_respond, covers=("respond",), needs=("create-agents",)),
 )

@@ -11,9 +11,10 @@ from tributary.edges.lambda_http.operations.curation import CURATION
 from tributary.edges.lambda_http.operations.evidence import EVIDENCE
 from tributary.edges.lambda_http.operations.history import HISTORY
 from tributary.edges.lambda_http.operations.memory import MEMORY
+from tributary.edges.lambda_http.operations.responding import RESPONDER
 from tributary.edges.lambda_http.operations.status import STATUS
 
 __all__ = ["OPERATIONS", "Ask"]
 
-OPERATIONS: Mapping[str, Operation] = {**MEMORY, **HISTORY, **EVIDENCE, **CURATION, **ACTIONS, **AGENTS, **STATUS}
+OPERATIONS: Mapping[str, Operation] = {**MEMORY, **HISTORY, **EVIDENCE, **CURATION, **ACTIONS, **AGENTS, **STATUS, **RESPONDER}
 """Operation of a route -> what it does. That each route has one is tested."""

@@ -10,7 +10,7 @@ CREATE TABLE tributary.model_call (
     at             timestamptz NOT NULL,
     agent_id       uuid, -- NULL for the gardener and the operator
     decision_id    uuid, -- NULL when it was made for none
-    purpose        text NOT NULL CHECK (purpose IN ('embed', 'judge', 'strong_judge', 'screen', 'distill', 'grade')),
+    purpose        text NOT NULL CHECK (purpose IN ('embed', 'judge', 'strong_judge', 'screen', 'distill', 'responder', 'grade')),
     model          text NOT NULL,
     ended          text NOT NULL CHECK (ended IN ('answered', 'refused', 'malformed', 'timed_out', 'throttled', 'failed')),
     input_tokens   bigint CHECK (input_tokens >= 0),  -- NULL where the provider did not say

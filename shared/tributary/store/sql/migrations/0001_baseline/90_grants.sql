@@ -2,22 +2,23 @@
 -- calling the functions only. Each role but the runtime is one function's, or the dashboard's; the runtime is a member of each (0000_bootstrap.sql)
 -- and is granted nothing itself.
 --
---                               recall  learn  curate  gardener  authorizer  dashboard
---   know who asks               x       x      x                 x
---   write down refusals         x       x      x
---   keep the books              x       x      x       x
---   serve a tribe               x       x      x       x
---   sign and check receipts     x       x      x
+--                               recall  learn  curate  gardener  authorizer  dashboard  responder
+--   know who asks               x       x      x                 x                      x
+--   write down refusals         x       x      x                                        x
+--   keep the books              x       x      x       x                                x
+--   serve a tribe               x       x      x       x                                x
+--   sign and check receipts     x       x      x                                        x
 --   read one lesson             x       x      x
---   recall, list, look back     x
+--   recall                      x                                                       x
+--   list, look back             x
 --   see actions                 x
 --   tell how all stands         x
 --   tell how the schema stands  x                                            x
---   let writes in                       x      x
---   learn                               x      x       x
+--   let writes in                       x      x                                        x
+--   learn                               x      x       x                                x
 --   reinforce                           x
 --   settle pending lessons              x              x
---   carry out actions                   x
+--   carry out actions                   x                                               x
 --   curate, manage agents                      x
 --   reconcile actions                          x
 --   garden                                             x
@@ -25,44 +26,45 @@
 --   hand evidence out           x       x
 --   remove evidence                                    x
 --   show evaluations                                                         x
+--   let the incident agent in                                                           x
 --
 -- tributary_verifier is no part of the running code, and the runtime is no member of it: a login that checks the API from outside.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
 GRANT USAGE ON SCHEMA tributary
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard, tributary_responder;
 
 -- Know who asks. A function looks a token up itself where the authorizer could not.
 GRANT EXECUTE ON FUNCTION tributary.authenticate_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_authorizer;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_authorizer, tributary_responder;
 GRANT EXECUTE ON FUNCTION tributary.authenticate_principal_v1
-    TO tributary_recall, tributary_learn, tributary_curate;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_responder;
 
 -- Write down refusals.
-GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate;
+GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate, tributary_responder;
 
 -- Keep the books: what was read, and what models were asked for it. Counters, no beliefs.
 GRANT EXECUTE ON FUNCTION tributary.count_usage_v1, tributary.charge_calls_v1, tributary.spent_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_responder;
 
 -- Tell how the schema stands: whether it fits the code, which is all that the dashboard's pages show of it.
 GRANT EXECUTE ON FUNCTION tributary.status_schema_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard, tributary_responder;
 
 -- Serve a tribe.
 GRANT EXECUTE ON FUNCTION tributary.tribe_profile_v1, tributary.space_references_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_responder;
 
 -- Sign and check receipts.
-GRANT SELECT ON tributary.signing_key TO tributary_recall, tributary_learn, tributary_curate;
+GRANT SELECT ON tributary.signing_key TO tributary_recall, tributary_learn, tributary_curate, tributary_responder;
 
 -- Read one lesson: what is confirmed, contested or curated.
 GRANT EXECUTE ON FUNCTION tributary.show_lesson_v1 TO tributary_recall, tributary_learn, tributary_curate;
 
--- Recall, list, look back.
-GRANT EXECUTE ON FUNCTION
-    tributary.recall_v1, tributary.undecided_v1, tributary.list_lessons_v1,
-    tributary.timeline_v1, tributary.changes_v1, tributary.clock_v1
-    TO tributary_recall;
+-- Recall.
+GRANT EXECUTE ON FUNCTION tributary.recall_v1, tributary.undecided_v1, tributary.clock_v1 TO tributary_recall, tributary_responder;
+
+-- List, look back.
+GRANT EXECUTE ON FUNCTION tributary.list_lessons_v1, tributary.timeline_v1, tributary.changes_v1 TO tributary_recall;
 
 -- See actions.
 GRANT EXECUTE ON FUNCTION tributary.action_v1, tributary.actions_v1 TO tributary_recall;
@@ -73,11 +75,11 @@ GRANT EXECUTE ON FUNCTION
     TO tributary_recall;
 
 -- Let writes in.
-GRANT EXECUTE ON FUNCTION tributary.admit_v1 TO tributary_learn, tributary_curate;
+GRANT EXECUTE ON FUNCTION tributary.admit_v1 TO tributary_learn, tributary_curate, tributary_responder;
 
 -- Learn: what is new, what a curator releases or upholds, and what waited for a model.
 GRANT EXECUTE ON FUNCTION tributary.learn_read_v1, tributary.learn_commit_v1, tributary.space_keep_references_v1
-    TO tributary_learn, tributary_curate, tributary_gardener;
+    TO tributary_learn, tributary_curate, tributary_gardener, tributary_responder;
 
 -- Reinforce.
 GRANT EXECUTE ON FUNCTION tributary.reinforce_v1 TO tributary_learn;
@@ -90,7 +92,7 @@ GRANT EXECUTE ON FUNCTION
 -- Carry out actions.
 GRANT EXECUTE ON FUNCTION
     tributary.begin_action_v1, tributary.complete_action_v1, tributary.fail_action_v1, tributary.renew_action_v1
-    TO tributary_learn;
+    TO tributary_learn, tributary_responder;
 
 -- Curate, manage agents.
 GRANT EXECUTE ON FUNCTION
@@ -120,6 +122,9 @@ GRANT EXECUTE ON FUNCTION tributary.loose_files_v1, tributary.forget_file_v1 TO 
 
 -- Show evaluations.
 GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_dashboard;
+
+-- Let the incident agent in.
+GRANT EXECUTE ON FUNCTION tributary.responder_begin_v1, tributary.responder_end_v1 TO tributary_responder;
 
 -- Check from outside what the API says (85_verification.sql).
 GRANT USAGE ON SCHEMA tributary TO tributary_verifier;
