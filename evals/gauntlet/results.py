@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Report(BaseModel):
@@ -21,22 +21,39 @@ class CitationReport(Report):
 
 
 class LessonReport(Report):
-    """A lesson that an agent learned; `lesson` is null when the memory kept none."""
+    """A lesson that an agent learned; `lesson` is null when the memory kept none. `contests` is the one that it disproves."""
 
     lesson: str | None
     outcome: str
     text: str
+    contests: str | None = None
+
+
+class SpentReport(Report):
+    """What a language model came to: calls, tokens as the provider counted them, US dollars where its price is known."""
+
+    calls: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: str | None
 
 
 class AgentReport(Report):
-    """One agent's run.
+    """One agent's run, over one task or several.
 
     steps         commands given to the world
+    tasks         the steps of each task, in order
+    phases        the steps of each phase, by the tool of its move; of several tasks their sum
     memory_calls  recalls, learns and reinforcements
     traps_hit     names of the traps that snapped, each once
     done          whether the service was rolled out
     recalled      ids of the lessons that recall returned and that spoke to the move at hand
     seconds       of wall time at work, without the start of the process
+    shown         lessons that the memory put before the agent, in its prompt or as answers
+    characters    of lesson text that these came to
+    stuck         why the agent gave up, null when it did not
+    spent         what its language model came to, null for the scripted policy
     """
 
     agent: str
@@ -48,6 +65,12 @@ class AgentReport(Report):
     citations: list[CitationReport]
     learned: list[LessonReport]
     seconds: float
+    tasks: list[int] = Field(default_factory=list)
+    phases: dict[str, int] = Field(default_factory=dict)
+    shown: int = 0
+    characters: int = 0
+    stuck: str | None = None
+    spent: SpentReport | None = None
 
 
 class ClaimReport(Report):

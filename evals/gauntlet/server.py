@@ -45,6 +45,14 @@ class Seat:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Founded:
+    """A tribe that was just made: its name, and the seat of its first curator."""
+
+    tribe: str
+    curator: Seat
+
+
+@dataclass(frozen=True, kw_only=True)
 class Server:
     """A running server. `environment` is that of its operator; agents get what a seat says as well."""
 
@@ -53,7 +61,12 @@ class Server:
 
     def make_tribe(self, name: str) -> str:
         """Makes a tribe, as its operator, and returns its name."""
-        return _text(self._operate("tribe", "create", name), "tribe")
+        return self.found(name).tribe
+
+    def found(self, name: str) -> Founded:
+        """Makes a tribe, as its operator, and returns its name with the seat of its curator."""
+        made = self._operate("tribe", "create", name)
+        return Founded(tribe=_text(made, "tribe"), curator=Seat(url=self.url, token=_text(made, "token")))
 
     def seat(self, tribe: str, agent: str) -> Seat:
         """Makes a writer of the tribe, as its operator, and returns its seat."""
