@@ -81,22 +81,43 @@ class ClaimReport(Report):
     figures: str
 
 
-class DemoReport(Report):
+class Claimed(Report):
+    """What every demo reports: the seed that it was drawn by, what it claims, and whether all of that holds."""
+
+    seed: int
+    claims: list[ClaimReport]
+    passed: bool
+
+
+class DemoReport(Claimed):
     """The whole demo. `stranger_seed` is the world whose memory the second control was given.
 
     `distilled`: lessons were found in transcripts by the server's model; else the agents put them into words themselves.
+    `second` asks its memory before each act, `in_prompt` finds it in its prompt, `late` asks only after a failure.
     """
 
-    seed: int
     stranger_seed: int
     distilled: bool = False
     first: AgentReport
     second: AgentReport
     without_recall: AgentReport
     with_strange_memory: AgentReport
-    claims: list[ClaimReport]
-    passed: bool
+    in_prompt: AgentReport
+    late: AgentReport
+    strange_prompt: AgentReport
 
     @property
     def agents(self) -> tuple[AgentReport, ...]:
         return (self.first, self.second, self.without_recall, self.with_strange_memory)
+
+    @property
+    def ways(self) -> tuple[tuple[str, AgentReport], ...]:
+        """How the memory was held, and who held it so."""
+        return (
+            ("nothing remembered yet", self.first),
+            ("as a tool, asked before each act", self.second),
+            ("in the prompt, from the start", self.in_prompt),
+            ("as a tool, asked after a failure", self.late),
+            ("in the prompt, of another world", self.strange_prompt),
+            ("none", self.without_recall),
+        )

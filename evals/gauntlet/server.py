@@ -54,10 +54,14 @@ class Founded:
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """A running server. `environment` is that of its operator; agents get what a seat says as well."""
+    """A running server. `environment` is that of its operator; agents get what a seat says as well.
+
+    `model` are the settings of the language model that agents may be driven by: no other process gets to see them.
+    """
 
     url: str
     environment: Mapping[str, str] = field(repr=False)
+    model: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def make_tribe(self, name: str) -> str:
         """Makes a tribe, as its operator, and returns its name."""
@@ -67,6 +71,11 @@ class Server:
         """Makes a tribe, as its operator, and returns its name with the seat of its curator."""
         made = self._operate("tribe", "create", name)
         return Founded(tribe=_text(made, "tribe"), curator=Seat(url=self.url, token=_text(made, "token")))
+
+    def tribe_of_writers(self, name: str, *writers: str) -> list[Seat]:
+        """Makes a tribe with these writers, as its operator, and returns their seats."""
+        tribe = self.make_tribe(name)
+        return [self.seat(tribe, writer) for writer in writers]
 
     def seat(self, tribe: str, agent: str) -> Seat:
         """Makes a writer of the tribe, as its operator, and returns its seat."""
@@ -83,10 +92,12 @@ def distiller_settings(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def own_server(*, say: Callable[[str], None], settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+def own_server(
+    *, say: Callable[[str], None], settings: Mapping[str, str] | None = None, model: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     """Yields a server that started empty, and takes it away again with all that it kept.
 
-    `settings` are for the server alone: no agent gets to see a key among them.
+    `settings` are for the server alone: no agent gets to see a key among them. `model` is for agents that a model drives.
 
     Raises ProcessFailed when it does not start; a failure of what uses it is raised again with the end of the server's log.
     """
@@ -107,7 +118,7 @@ def own_server(*, say: Callable[[str], None], settings: Mapping[str, str] | None
             url = _address(process, log)
             say(f"it listens at {url}")
             try:
-                yield Server(url=url, environment=environment)
+                yield Server(url=url, environment=environment, model=model or {})
             except ProcessFailed as error:
                 raise ProcessFailed(f"{error}\nThe server's log ends so:\n{_tail_of(log)}") from error
             say("stopping the server")
