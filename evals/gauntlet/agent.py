@@ -40,6 +40,7 @@ class Work:
 
     worlds: list[World] = field(default_factory=list)
     accounts: list[Account] = field(default_factory=list)
+    garbled: int = 0
     stuck: str | None = None
 
 
@@ -87,6 +88,7 @@ def _told(
         phases=dict(phases),
         shown=counted.shown,
         characters=counted.characters,
+        garbled=work.garbled,
         stuck=work.stuck,
         spent=spent,
     )
@@ -122,8 +124,9 @@ def _cross_all(remote: RemoteTribe | None, counted: Counted, options: argparse.N
     for world in _worlds(options):
         work.worlds.append(world)
         tribe = _tribe(remote, counted, world, options)
+        garbled = None if options.garbled is None else Garbled(world, seed=options.garbled)
         agent = Agent(
-            terminal=_terminal(world, options),
+            terminal=_terminal(world, garbled, careful=options.careful),
             tribe=tribe,
             run=options.run,
             say=_say,
@@ -135,6 +138,7 @@ def _cross_all(remote: RemoteTribe | None, counted: Counted, options: argparse.N
         except Stuck as stuck:
             work.stuck = str(stuck)
         work.accounts.append(agent.account)
+        work.garbled += 0 if garbled is None else garbled.corrupted
         if work.stuck is not None:
             break
     return work
@@ -151,11 +155,10 @@ def _tribe(remote: RemoteTribe | None, counted: Counted, world: World, options: 
     return Holding(tribe, after=options.hold_after, hold=_hold) if options.hold_after else tribe
 
 
-def _terminal(world: World, options: argparse.Namespace) -> Terminal:
-    if options.garbled is None:
+def _terminal(world: World, garbled: Garbled | None, *, careful: bool) -> Terminal:
+    if garbled is None:
         return world
-    garbled = Garbled(world, seed=options.garbled)
-    return Careful(garbled) if options.careful else garbled
+    return Careful(garbled) if careful else garbled
 
 
 def _cross_and_distil(remote: RemoteTribe, counted: Counted, options: argparse.Namespace, started: float) -> AgentReport:

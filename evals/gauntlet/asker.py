@@ -47,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             questions = questions_of(options.seed, of_each=options.of_each)
             shown = Shown(tuple(questions))
             answers = [_answered(one, tribe, shown, eager=options.policy == "eager") for one in questions]
+            if not options.recall:  # it asked nobody
+                answers = [one.model_copy(update={"recalls": 0}) for one in answers]
     except TributaryError as error:
         print(f"the memory failed: {visible(str(error))}", file=sys.stderr)
         return 1

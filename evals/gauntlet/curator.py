@@ -23,8 +23,8 @@ class Ruling:
     rationale: str
 
 
-def settle(memory: Memory, copy_of_the_world: Callable[[], Terminal]) -> list[Ruling]:
-    """Rules on every open dispute, oldest first, each side tried in a world of its own."""
+def settle(memory: Memory, copy_of_the_world: Callable[[str], Terminal]) -> list[Ruling]:
+    """Rules on every open dispute, oldest first, each side tried in a fresh copy of the world that its text is about."""
     return [_rule(memory, dispute, copy_of_the_world) for dispute in reversed(list(memory.curation.disputes()))]
 
 
@@ -37,9 +37,9 @@ def is_true(text: str, world: Terminal) -> bool:
         return False
 
 
-def _rule(memory: Memory, dispute: Dispute, copy_of_the_world: Callable[[], Terminal]) -> Ruling:
-    right = is_true(dispute.contender.text, copy_of_the_world())
-    wrong = [one.id for one in dispute.about if not is_true(one.text, copy_of_the_world())]
+def _rule(memory: Memory, dispute: Dispute, copy_of_the_world: Callable[[str], Terminal]) -> Ruling:
+    right = is_true(dispute.contender.text, copy_of_the_world(dispute.contender.text))
+    wrong = [one.id for one in dispute.about if not is_true(one.text, copy_of_the_world(one.text))]
     rationale = f"Tried in a copy: the contender {_word(right)}, {len(wrong)} of {len(dispute.about)} believed ones fail."
     if right and len(wrong) == len(dispute.about):
         memory.curation.accept(dispute.id, rationale=rationale)

@@ -10,6 +10,8 @@ NOISE = 0.10
 """Share of results that arrive as bytes that nobody can read, with an exit code that means nothing."""
 FALSE_SUCCESS = 0.12
 """Share of failures that arrive as a plain success: nothing about them looks wrong."""
+PROOFS = 4
+"""How often a success must come again: of 1,000 failures fewer than one looks like a success that often in a row."""
 TRIES = 6
 _UNREADABLE = "\ufffd"
 
@@ -38,7 +40,7 @@ class Garbled:
 class Careful:
     """Asks again for what can't be read, and believes a success only once it came `proofs` more times."""
 
-    def __init__(self, terminal: Terminal, *, proofs: int = 2) -> None:
+    def __init__(self, terminal: Terminal, *, proofs: int = PROOFS) -> None:
         self._terminal = terminal
         self._proofs = proofs
 

@@ -19,9 +19,9 @@ class Kind(StrEnum):
     """What the answer rests on."""
 
     ARITHMETIC = "arithmetic"
-    STATED = "stated in the task"
+    STATED = "stated fact"
     LIVE = "live state"
-    KNOWN = "known to the tribe alone"
+    KNOWN = "tribe's knowledge"
 
 
 @dataclass(frozen=True, kw_only=True)

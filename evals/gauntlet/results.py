@@ -52,6 +52,7 @@ class AgentReport(Report):
     seconds       of wall time at work, without the start of the process
     shown         lessons that the memory put before the agent, in its prompt or as answers
     characters    of lesson text that these came to
+    garbled       results of tools that arrived corrupted
     stuck         why the agent gave up, null when it did not
     spent         what its language model came to, null for the scripted policy
     """
@@ -69,6 +70,7 @@ class AgentReport(Report):
     phases: dict[str, int] = Field(default_factory=dict)
     shown: int = 0
     characters: int = 0
+    garbled: int = 0
     stuck: str | None = None
     spent: SpentReport | None = None
 

@@ -179,7 +179,7 @@ def draw(report: GenerationsReport, path: Path) -> None:
     axes.plot(numbers, forgetful, color=CONTROL, marker="o", label="without memory, the same tasks")
     axes.plot(numbers, remembering, color=MEMORY, marker="o", linewidth=2.2, label="with the tribe's memory")
     for number, steps in zip(numbers, remembering, strict=True):
-        axes.annotate(f"{steps:.0f}", (number, steps), textcoords="offset points", xytext=(0, 8), ha="center", color=MEMORY)
+        axes.annotate(f"{steps:.0f}", (number, steps), textcoords="offset points", xytext=(0, -16), ha="center", color=MEMORY)
     for number, steps in zip(numbers, forgetful, strict=True):
         axes.annotate(f"{steps:.0f}", (number, steps), textcoords="offset points", xytext=(0, 8), ha="center", color=CONTROL)
     new = [f"{one.number}\n{one.new} new" for one in report.generations]

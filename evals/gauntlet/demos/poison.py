@@ -33,7 +33,7 @@ def run(seed: int, followers: int, server: Server, *, say: Say) -> PoisonReport:
     with Memory(tribe.curator.url, tribe.curator.token) as memory:
         challenges = _challenges(memory, planted.falsehood)
         say("the curator tries both sides in a copy of the world")
-        rulings = curator.settle(memory, lambda: World(names))
+        rulings = curator.settle(memory, lambda _text: World(names))
         chain = _chain(memory, planted.falsehood)
         successor = memory.lesson(planted.falsehood).lesson.superseded_by
         held = memory.lesson(planted.hostile).lesson.status

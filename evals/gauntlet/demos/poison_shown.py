@@ -59,7 +59,7 @@ def draw(report: PoisonReport, path: Path) -> None:
     axes.set_ylabel(f"commands in the {report.phase}, the phase lied about")
     axes.margins(y=0.15)
     before, after = report.first.phases[report.phase], steps[2]
-    finding = f"One agent pays {before} commands for the falsehood, and nobody after it: {after}"
+    finding = f"The falsehood costs one agent {before} commands; those after it need {after}"
     how = f"disputed, tried by a curator and superseded; where nobody contests, everybody pays (seed {report.seed})"
     entitle(axes, finding, how=how)
     save(figure, path)

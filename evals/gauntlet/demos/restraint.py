@@ -37,7 +37,7 @@ class RestraintReport(Claimed):
     tallies: dict[str, dict[str, TallyReport]]
 
 
-DISCIPLINED, EAGER, EMPTY, NONE = "disciplined", "eager", "control: eager, empty memory", "control: no memory"
+DISCIPLINED, EAGER, EMPTY, NONE = "disciplined", "eager", "control: empty memory", "control: no memory"
 
 
 def run(seed: int, of_each: int, server: Server, *, say: Say) -> RestraintReport:
