@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from evals.gauntlet.briefing import Briefed, read_prompt
 from evals.gauntlet.diagnosis import Stuck
-from evals.gauntlet.garbled import Careful, Garbled
+from evals.gauntlet.garbled import PROOFS, Garbled, Reading
 from evals.gauntlet.policy import Account, Agent, Lesson, When
 from evals.gauntlet.remote import RemoteTribe, open_tribe
 from evals.gauntlet.results import AgentReport, CitationReport, LessonReport, SpentReport
@@ -156,9 +156,7 @@ def _tribe(remote: RemoteTribe | None, counted: Counted, world: World, options: 
 
 
 def _terminal(world: World, garbled: Garbled | None, *, careful: bool) -> Terminal:
-    if garbled is None:
-        return world
-    return Careful(garbled) if careful else garbled
+    return world if garbled is None else Reading(garbled, proofs=PROOFS if careful else 0)
 
 
 def _cross_and_distil(remote: RemoteTribe, counted: Counted, options: argparse.Namespace, started: float) -> AgentReport:
@@ -193,7 +191,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, required=True, help="the world to work in; the agent itself never sees it")
     add("--name", required=True, help="how the report calls this agent")
     add("--run", default="gauntlet", help="names this run in the sources of what is learned")
-    add("--memory", choices=("tool", "late", "prompt"), default="tool", help="asked before each act, after a failure, or read once")
+    add(
+        "--memory",
+        choices=("tool", "late", "prompt"),
+        default="tool",
+        help="asked before each act, after a failure, or read once",
+    )
     add("--no-recall", dest="recall", action="store_false", help="work without any memory")
     add("--contest", action="store_true", help="say of lessons that were followed to no effect that they do not hold")
     add("--silent", action="store_true", help="recall and confirm, and tell the tribe of nothing new")
@@ -203,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--service", dest="services", type=int, action="append", help="one of the estate's services, as a task; may be repeated")
     add("--wording", type=int, default=0, help="in whose words the runbook puts its goals")
     add("--garbled", type=int, metavar="SEED", help="have the results of tools arrive corrupted")
-    add("--careful", action="store_true", help="ask again for what can't be read, and believe success when it comes again")
+    add("--careful", action="store_true", help="believe a garbled tool's success only when it comes again, and again")
     add("--hold-after", type=int, default=0, metavar="N", help="stand still for ever once N lessons are learned")
     add("--even-if-stuck", action="store_true", help="report, and end with 0, even where a service is not rolled out")
     return parser

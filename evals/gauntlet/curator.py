@@ -49,9 +49,7 @@ def _rule(memory: Memory, dispute: Dispute, copy_of_the_world: Callable[[str], T
         ending = "rejected"
     else:
         ending = "left open"
-    return Ruling(
-        dispute=dispute.id, ending=ending, contender=dispute.contender.id, replaced=tuple(wrong), rationale=rationale
-    )
+    return Ruling(dispute=dispute.id, ending=ending, contender=dispute.contender.id, replaced=tuple(wrong), rationale=rationale)
 
 
 def _word(right: bool) -> str:

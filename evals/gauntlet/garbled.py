@@ -1,4 +1,4 @@
-"""Tools whose results arrive corrupted, and an agent that reads them with care."""
+"""Tools whose results arrive corrupted, and how an agent reads them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from evals.gauntlet.terminal import Command, Observation, Terminal, failed, succ
 
 NOISE = 0.10
 """Share of results that arrive as bytes that nobody can read, with an exit code that means nothing."""
-FALSE_SUCCESS = 0.12
+FALSE_SUCCESS = 0.20
 """Share of failures that arrive as a plain success: nothing about them looks wrong."""
-PROOFS = 4
-"""How often a success must come again: of 1,000 failures fewer than one looks like a success that often in a row."""
+PROOFS = 7
+"""How often a success must come again: a failure looks like one that often in a row once in tens of thousands."""
 TRIES = 6
 _UNREADABLE = "\ufffd"
 
@@ -37,8 +37,8 @@ class Garbled:
         return observation
 
 
-class Careful:
-    """Asks again for what can't be read, and believes a success only once it came `proofs` more times."""
+class Reading:
+    """Asks again for what can't be read, and believes a success only once it came `proofs` more times; 0 believes it at once."""
 
     def __init__(self, terminal: Terminal, *, proofs: int = PROOFS) -> None:
         self._terminal = terminal

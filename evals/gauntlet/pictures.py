@@ -21,14 +21,22 @@ def can_plot() -> bool:
 
 def picture(*, width: float = 8.0, height: float = 4.0) -> tuple[Figure, Axes]:
     """Returns an empty picture, in inches, and its axes."""
+    figure, (axes,) = pictures(1.0, width=width, height=height)
+    return figure, axes
+
+
+def pictures(*shares: float, width: float, height: float = 4.0) -> tuple[Figure, list[Axes]]:
+    """Returns an empty picture with axes side by side, each as wide as its share."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  (loaded by those who plot alone)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+    drawn = figure.subplots(1, len(shares), width_ratios=shares, squeeze=False)
+    made = list(drawn[0])
+    for axes in made:
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, made
 
 
 def entitle(axes: Axes, finding: str, *, how: str) -> None:

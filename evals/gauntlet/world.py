@@ -74,7 +74,8 @@ class World:
     @property
     def task(self) -> str:
         """What whoever hands the work over says."""
-        return f"Take the service {self._names.service} through its runbook until it is rolled out: build, configure, deploy, roll out."
+        service = self._names.service
+        return f"Take the service {service} through its runbook until it is rolled out: build, configure, deploy, roll out."
 
     @property
     def traps_hit(self) -> tuple[str, ...]:

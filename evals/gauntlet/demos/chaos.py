@@ -13,12 +13,12 @@ from evals.gauntlet.demos import chaos_shown as shown
 from evals.gauntlet.demos.base import Demo, claim
 from evals.gauntlet.demos.chaos_results import ChaosReport, DisproofReport, GarbledReport, KilledReport
 from evals.gauntlet.processes import ProcessFailed, running
-from evals.gauntlet.results import AgentReport, ClaimReport
+from evals.gauntlet.results import ClaimReport
 from evals.gauntlet.server import Founded, Seat, Server
 from evals.gauntlet.world import Names, World
 from tributary.client import Memory
 
-WORLDS = 3
+WORLDS = 4
 LESSONS_BEFORE_DEATH = 2
 TRAPS = 4
 KILLED = -9
@@ -26,7 +26,7 @@ KILLED = -9
 
 def run(seed: int, worlds: int, server: Server, *, say: Say) -> ChaosReport:
     seeds = [seed * 100 + at for at in range(worlds)]
-    say("agents whose tools garble: some read with care, some believe what they are told")
+    say("agents whose tools garble: some have success proved, some believe it at once")
     careful_tribe, gullible_tribe = server.found(f"chaos-{seed}-careful"), server.found(f"chaos-{seed}-gullible")
     careful = _garbled("careful", seeds, server, careful_tribe, options=("--careful",))
     gullible = _garbled("gullible", seeds, server, gullible_tribe, options=())
@@ -34,9 +34,7 @@ def run(seed: int, worlds: int, server: Server, *, say: Say) -> ChaosReport:
     disproof = _disprove(seeds, server, gullible_tribe)
     say(f"an agent is killed once it has committed {LESSONS_BEFORE_DEATH} lessons; its successor goes on")
     killed = _kill(seed, server)
-    report = ChaosReport(
-        seed=seed, careful=careful, gullible=gullible, disproof=disproof, killed=killed, claims=[], passed=False
-    )
+    report = ChaosReport(seed=seed, careful=careful, gullible=gullible, disproof=disproof, killed=killed, claims=[], passed=False)
     claims = check(report)
     return report.model_copy(update={"claims": claims, "passed": all(one.holds for one in claims)})
 
@@ -52,12 +50,12 @@ def _check_garbled(report: ChaosReport) -> list[ClaimReport]:
     accepted = disproof.endings.count("accepted")
     return [
         claim(
-            "an agent that reads with care learns nothing false from corrupted results, and rolls the service out",
+            "an agent that has success proved learns nothing false from corrupted results, and rolls the service out",
             careful.falsehoods == 0 and careful.believed > 0 and all(agent.done for agent in careful.agents),
             f"{careful.falsehoods} of {careful.believed} lessons false, {garbled(careful)} corrupted results",
         ),
         claim(
-            "control: an agent that believes them teaches the tribe falsehoods",
+            "control: an agent that believes it at once teaches the tribe falsehoods",
             gullible.falsehoods > 0,
             f"{gullible.falsehoods} of {gullible.believed} lessons false, {garbled(gullible)} corrupted results",
         ),
@@ -112,15 +110,14 @@ def _garbled(name: str, seeds: Sequence[int], server: Server, tribe: Founded, *,
 
 def _disprove(seeds: Sequence[int], server: Server, tribe: Founded) -> DisproofReport:
     sound, later = server.seat(tribe.tribe, "sound-agents"), server.seat(tribe.tribe, "later-agents")
-    agents = [
-        run_agent(f"sound-{at + 1}", seed, server, sound, options=["--contest"]) for at, seed in enumerate(seeds)
-    ]
+    agents = [run_agent(f"sound-{at + 1}", seed, server, sound, options=["--contest"]) for at, seed in enumerate(seeds)]
     with Memory(tribe.curator.url, tribe.curator.token) as memory:
         rulings = curator.settle(memory, lambda text: World(_of_text(seeds, text)))
-    _, falsehoods = _tried(seeds, tribe.curator)
+    believed, falsehoods = _tried(seeds, tribe.curator)
     return DisproofReport(
         agents=agents,
         endings=[ruling.ending for ruling in rulings],
+        believed=believed,
         falsehoods=falsehoods,
         after=[run_agent(f"later-{at + 1}", seed, server, later) for at, seed in enumerate(seeds)],
     )
@@ -162,10 +159,6 @@ def _of_text(seeds: Sequence[int], text: str) -> Names:
     """Returns the world whose service the text is about."""
     worlds = [Names.of_seed(seed) for seed in seeds]
     return next((names for names in worlds if names.service in text), worlds[0])
-
-
-def agents_of(report: ChaosReport) -> list[AgentReport]:
-    return [*report.careful.agents, *report.gullible.agents, *report.disproof.agents, *report.disproof.after]
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

@@ -14,10 +14,11 @@ class GarbledReport(Report):
 
 
 class DisproofReport(Report):
-    """What became of the falsehoods: agents with sound tools tried them, a curator ruled, and so many are believed still."""
+    """What became of the falsehoods: agents with sound tools tried them, a curator ruled, and what is believed then."""
 
     agents: list[AgentReport]
     endings: list[str]
+    believed: int
     falsehoods: int
     after: list[AgentReport]
 

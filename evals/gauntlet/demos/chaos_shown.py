@@ -9,7 +9,7 @@ from rich.console import Console
 
 from evals.gauntlet.demos.base import show_claims, table_of
 from evals.gauntlet.demos.chaos_results import ChaosReport
-from evals.gauntlet.pictures import MEMORY, QUIET, WRONG, entitle, picture, save
+from evals.gauntlet.pictures import CONTROL, MEMORY, WRONG, entitle, pictures, save
 from evals.gauntlet.results import AgentReport
 
 
@@ -20,14 +20,19 @@ def show(console: Console, report: ChaosReport) -> None:
         *("agents", "steps", "corrupted results", "rolled out", "lessons believed after", "of these false"),
     )
     rows: list[tuple[str, Sequence[AgentReport], str, str]] = [
-        ("read with care", report.careful.agents, str(report.careful.believed), str(report.careful.falsehoods)),
+        ("believe a success proved 7 times", report.careful.agents, str(report.careful.believed), str(report.careful.falsehoods)),
         (
-            "control: believe what they are told",
+            "control: believe a success at once",
             report.gullible.agents,
             str(report.gullible.believed),
             str(report.gullible.falsehoods),
         ),
-        ("then: sound tools, and a curator", report.disproof.agents, "", str(report.disproof.falsehoods)),
+        (
+            "then: sound tools, and a curator",
+            report.disproof.agents,
+            str(report.disproof.believed),
+            str(report.disproof.falsehoods),
+        ),
         ("then: whoever comes later", report.disproof.after, "", ""),
     ]
     for name, agents, believed, false in rows:
@@ -49,32 +54,29 @@ def show(console: Console, report: ChaosReport) -> None:
 
 
 def draw(report: ChaosReport, path: Path) -> None:
-    figure, axes = picture(width=8.5, height=4.2)
-    labels = ["read with care", "believe what\nthey are told", "afterwards: sound\ntools, a curator"]
+    figure, (left, right) = pictures(2.4, 1.0, width=9.0, height=4.2)
+    labels = ["proved again\nand again", "control: success\nbelieved at once", "the control's, tried\nwith sound tools"]
     false = [report.careful.falsehoods, report.gullible.falsehoods, report.disproof.falsehoods]
-    believed = [report.careful.believed, report.gullible.believed, report.gullible.believed]
-    axes.bar(range(3), believed, color=QUIET, width=0.6, label="lessons that garbled agents taught")
-    bars = axes.bar(range(3), false, color=WRONG, width=0.6, label="of these false, and believed")
-    axes.bar_label(bars, [f"{count} false" for count in false], padding=3)
-    axes.set_xticks(range(3), labels)
-    axes.set_ylabel("lessons")
-    killed = report.killed
-    inset = axes.inset_axes((0.74, 0.0, 0.26, 0.62))
-    axes.set_xlim(-0.5, 4.3)
-    steps = [killed.successor.steps, killed.without_memory.steps]
-    drawn = inset.bar(range(2), steps, color=[MEMORY, QUIET])
-    inset.bar_label(drawn, [str(count) for count in steps], fontsize=8)
-    inset.set_xticks(range(2), ["with\nmemory", "without"], fontsize=8)
-    inset.set_title("successor of a killed agent", fontsize=8.5)
-    inset.set_ylabel("commands", fontsize=8)
-    inset.set_yticks([])
-    inset.margins(y=0.2)
-    inset.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8.5, loc="upper right")
-    axes.margins(y=0.15)
+    believed = [report.careful.believed, report.gullible.believed, report.disproof.believed]
+    true = [all_of - false_of for all_of, false_of in zip(believed, false, strict=True)]
+    left.bar(range(3), true, color=MEMORY, width=0.6, label="hold when tried")
+    bars = left.bar(range(3), false, bottom=true, color=WRONG, width=0.6, label="false")
+    left.bar_label(bars, [f"{count} false" for count in false], padding=3)
+    left.set_xticks(range(3), labels)
+    left.set_ylabel("lessons that the tribe believes")
+    left.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    left.margins(y=0.15)
+    steps = [report.killed.successor.steps, report.killed.without_memory.steps]
+    drawn = right.bar(range(2), steps, color=[MEMORY, CONTROL], width=0.6)
+    right.bar_label(drawn, [str(count) for count in steps], padding=2)
+    right.set_xticks(range(2), ["with\nmemory", "control:\nwithout"])
+    right.set_ylabel("commands of a killed agent's successor")
+    right.margins(y=0.15)
+    worlds = len(report.careful.agents)
     entitle(
-        axes,
-        f"Garbled tools teach {false[1]} falsehoods to who believes them, {false[0]} to who reads with care; {false[2]} last",
-        how=f"{len(report.careful.agents)} worlds, 1 in 10 results unreadable, 1 in 8 failures shown as success (seed {report.seed})",
+        left,
+        f"Of {false[1]} falsehoods that garbled tools taught, {false[2]} stay believed",
+        how=f"{worlds} worlds: 1 in 10 results unreadable, 1 in 5 failures shown as success (seed {report.seed})",
     )
+    entitle(right, "A kill -9 loses nothing learned", how="killed after two lessons")
     save(figure, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -104,7 +105,7 @@ def check(made: list[GenerationReport]) -> list[ClaimReport]:
     first, last = made[0], made[-1]
     with_memory = [per_task(one.remembering) for one in made]
     without = [per_task(one.forgetful) for one in made]
-    rises = sum(after > before for before, after in zip(with_memory, with_memory[1:], strict=False))
+    rises = sum(after > before for before, after in pairwise(with_memory))
     halves = len(made) // 2
     early, late = sum(with_memory[:halves]) / halves, sum(with_memory[-halves:]) / halves
     agents = [agent for one in made for agent in (one.remembering, one.forgetful)]
@@ -121,7 +122,9 @@ def check(made: list[GenerationReport]) -> list[ClaimReport]:
             with_memory[-1] <= MOST_KEPT * with_memory[0],
             f"{with_memory[-1]:.1f} against {with_memory[0]:.1f}",
         ),
-        claim("steps per task fall: the later half takes fewer than the earlier", late < early, f"{late:.1f} against {early:.1f}"),
+        claim(
+            "steps per task fall: the later half takes fewer than the earlier", late < early, f"{late:.1f} against {early:.1f}"
+        ),
         claim(
             "what the last generation follows was learned in other words than its own, and works",
             any(one.worked for one in last.remembering.citations) and last.wording != first.wording,
@@ -161,7 +164,8 @@ def show(console: Console, report: GenerationsReport) -> None:
     console.print(table)
     console.print(
         "Services of one platform share the cache and the header that help, not the config key and the migration. Every\n"
-        "generation is a fresh process, and its runbook puts the goals in other words.\n",
+        "generation is a fresh process, and its runbook puts the goals in other words: now and then they are too far from\n"
+        "those in which a lesson was learned, and a trap of a known service snaps again.\n",
         style="dim",
         highlight=False,
     )

@@ -42,9 +42,7 @@ def run(seed: int, followers: int, server: Server, *, say: Say) -> PoisonReport:
     say("control: the same falsehood where nobody contests, and the hostile lesson let through")
     let_through = _plant(names, server, control, release=True)
     silent_seat = server.seat(control.tribe, "silent-agents")
-    silent = [
-        run_agent(f"silent-{at + 1}", seed, server, silent_seat, options=["--silent"]) for at in range(followers + 1)
-    ]
+    silent = [run_agent(f"silent-{at + 1}", seed, server, silent_seat, options=["--silent"]) for at in range(followers + 1)]
     without_memory = run_agent("no memory", seed, server, None)
     report = PoisonReport(
         seed=seed,

@@ -31,14 +31,14 @@ def show(console: Console, report: PoisonReport) -> None:
     for agent, did in rows:
         style = "bold green" if agent in report.later else None
         ran = any(report.attacker in citation.ran for citation in agent.citations)
-        table.add_row(
-            agent.agent, did, str(agent.phases[report.phase]), str(agent.steps), "yes" if ran else "no", style=style
-        )
+        table.add_row(agent.agent, did, str(agent.phases[report.phase]), str(agent.steps), "yes" if ran else "no", style=style)
     console.print(table)
     chain = table_of(f"The falsehood's timeline ({short_id(report.planted.falsehood)})", "tick", "event", "by", "then", text=4)
     for event in report.chain:
         after = event.status or ""
-        chain.add_row(str(event.tick), event.event, event.by, f"{after}, by {short_id(event.successor)}" if event.successor else after)
+        chain.add_row(
+            str(event.tick), event.event, event.by, f"{after}, by {short_id(event.successor)}" if event.successor else after
+        )
     console.print(chain)
     show_claims(console, report.claims)
 

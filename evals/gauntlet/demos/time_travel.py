@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from evals.gauntlet.crew import Say
 from evals.gauntlet.demos import time_travel_shown as shown
@@ -218,7 +219,7 @@ def _verify_forged(lived: list[Moment], memory: Memory, query: str) -> list[str]
     """Returns what comes of receipts in which one moment's hit was put into another's."""
     found = [moment.asked.receipt for moment in lived if moment.asked]
     verdicts = []
-    for mine, others in zip(found, found[1:], strict=False):
+    for mine, others in pairwise(found):
         forged = _forged(mine, others)
         if forged is None:
             continue

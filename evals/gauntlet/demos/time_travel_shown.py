@@ -21,9 +21,7 @@ def show(console: Console, report: TimeTravelReport) -> None:
         right = one.as_of_tick == one.as_of_time == one.truth
         now = one.now if one.now == one.truth else f"[red]{one.now}[/red]"
         style = None if right else "bold red"
-        table.add_row(
-            str(one.tick), one.happened, one.truth, one.as_of_tick, one.as_of_time, now, one.verified, style=style
-        )
+        table.add_row(str(one.tick), one.happened, one.truth, one.as_of_tick, one.as_of_time, now, one.verified, style=style)
     console.print(table)
     show_claims(console, report.claims)
 
@@ -38,9 +36,7 @@ def draw(report: TimeTravelReport, path: Path) -> None:
     for at, one in zip(spans, moments, strict=True):
         lane = lanes[one.truth]
         axes.barh(lane, 1, left=at - 0.5, height=0.55, color="#cfe5d8", zorder=1)
-    axes.scatter(
-        spans, [lanes.get(one.as_of_tick, -1) for one in moments], color=MEMORY, zorder=3, label="asked as of that tick"
-    )
+    axes.scatter(spans, [lanes.get(one.as_of_tick, -1) for one in moments], color=MEMORY, zorder=3, label="asked as of that tick")
     axes.scatter(
         spans, [lanes.get(one.now, -1) for one in moments], color=WRONG, marker="x", zorder=2, label="asked now, without as_of"
     )
