@@ -152,7 +152,7 @@ def _tribe(remote: RemoteTribe | None, counted: Counted, world: World, options: 
         tribe = Briefed(counted.read(tuple(read_prompt(remote.prompt(world.task)))), counted)
     if options.silent:
         tribe = Unspoken(tribe)
-    return Holding(tribe, after=options.hold_after, hold=_hold) if options.hold_after else tribe
+    return Holding(tribe, after=options.hold_after, hold=hold) if options.hold_after else tribe
 
 
 def _terminal(world: World, garbled: Garbled | None, *, careful: bool) -> Terminal:
@@ -174,7 +174,7 @@ def _cross_and_distil(remote: RemoteTribe, counted: Counted, options: argparse.N
     return _told(work, counted, name=options.name, memory_calls=counted.calls + CALLS_TO_DISTIL, seconds=seconds)
 
 
-def _hold() -> None:
+def hold() -> None:
     """Stays at this point until the process is ended."""
     _say(HOLDS)
     while True:

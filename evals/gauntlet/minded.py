@@ -25,18 +25,19 @@ from tributary.service import Models, load_settings
 
 MOST_MOVES = 150
 Said = Callable[[str], None]
-_RULES = """You are an agent in operations and take a service through its runbook, one move at a time. Start with the command
-`runbook`; it names each phase's goal and commands. Every answer is one move: a kind, and what it is about.
+_RULES = """You are an agent in operations and take a service through its runbook, one move at a time. Start with the
+command `runbook`; it names each phase's goal and commands. Every answer is one move: a kind, and what it is about.
 run: `text` is one command for the terminal. Look with the commands that a failure names, try one thing at a time, and check.
-learn: once you worked out what makes a phase pass, tell the others, before the next phase: `text` is the lesson, which ends in the
-form: run `COMMAND` before `COMMAND`, or: run `COMMAND` instead of `COMMAND`; `situation` is the goal of the phase in the runbook's
-words, `subject` what it is about.
+learn: once you worked out what makes a phase pass, tell the others, before the next phase: `text` is the lesson, which ends
+in the form: run `COMMAND` before `COMMAND`, or: run `COMMAND` instead of `COMMAND`; `situation` is the goal of the phase in
+the runbook's words, `subject` what it is about.
 confirm: `text` is the id of a lesson that you followed and that held. refute: of one that you followed to no effect.
 done: every phase has passed."""
+_RECALL = "recall: `text` asks the memory that you share with other agents."
 _MEMORY = {
-    "tool": "recall: `text` asks the memory that you share with other agents. Ask before the first move of each phase, with its goal.",
-    "late": "recall: `text` asks the memory that you share with other agents. Ask only once a move has failed, with the phase's goal.",
-    "prompt": "What the memory that you share with other agents knows stands under `memory`; follow what fits before you try else.",
+    "tool": f"{_RECALL} Ask before the first move of each phase, with its goal.",
+    "late": f"{_RECALL} Ask only once a move has failed, with the phase's goal.",
+    "prompt": "What the memory that you share with other agents knows stands under `memory`; follow what fits before all else.",
     "none": "You have no memory to ask.",
 }
 

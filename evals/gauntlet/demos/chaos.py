@@ -1,17 +1,21 @@
-"""Tools whose results arrive corrupted, and agents that are killed: what the tribe believes stays true, and is gone on from."""
+"""Tools whose results arrive corrupted, and agents that are killed: what the tribe believes stays true and is gone on from, and
+what can't be taken back happens once."""
 
 from __future__ import annotations
 
 import argparse
 import subprocess
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from evals.gauntlet import curator
 from evals.gauntlet.agent import HOLDS
-from evals.gauntlet.crew import Say, agent_command, run_agent
+from evals.gauntlet.crew import Say, agent_command, run_agent, run_process
 from evals.gauntlet.demos import chaos_shown as shown
 from evals.gauntlet.demos.base import Demo, claim
-from evals.gauntlet.demos.chaos_results import ChaosReport, DisproofReport, GarbledReport, KilledReport
+from evals.gauntlet.demos.chaos_results import ChaosReport, DisproofReport, EffectReport, GarbledReport, KilledReport
+from evals.gauntlet.payer import PayerReport, effects_in, key_of
 from evals.gauntlet.processes import ProcessFailed, running
 from evals.gauntlet.results import ClaimReport
 from evals.gauntlet.server import Founded, Seat, Server
@@ -20,6 +24,7 @@ from tributary.client import Memory
 
 WORLDS = 4
 LESSONS_BEFORE_DEATH = 2
+PAYER = "evals.gauntlet.payer"
 TRAPS = 4
 KILLED = -9
 
@@ -34,14 +39,26 @@ def run(seed: int, worlds: int, server: Server, *, say: Say) -> ChaosReport:
     disproof = _disprove(seeds, server, gullible_tribe)
     say(f"an agent is killed once it has committed {LESSONS_BEFORE_DEATH} lessons; its successor goes on")
     killed = _kill(seed, server)
-    report = ChaosReport(seed=seed, careful=careful, gullible=gullible, disproof=disproof, killed=killed, claims=[], passed=False)
+    say("an agent is killed between an irreversible effect and the word that it is done")
+    with tempfile.TemporaryDirectory(prefix="tributary-effects-") as folder:
+        effect = _interrupt_effect(seed, server, Path(folder))
+    report = ChaosReport(
+        seed=seed,
+        careful=careful,
+        gullible=gullible,
+        disproof=disproof,
+        killed=killed,
+        effect=effect,
+        claims=[],
+        passed=False,
+    )
     claims = check(report)
     return report.model_copy(update={"claims": claims, "passed": all(one.holds for one in claims)})
 
 
 def check(report: ChaosReport) -> list[ClaimReport]:
     """Returns what is claimed, with whether it holds."""
-    return [*_check_garbled(report), *_check_killed(report.killed)]
+    return [*_check_garbled(report), *_check_killed(report.killed), *_check_effect(report.effect)]
 
 
 def _check_garbled(report: ChaosReport) -> list[ClaimReport]:
@@ -94,6 +111,22 @@ def _check_killed(killed: KilledReport) -> list[ClaimReport]:
     ]
 
 
+def _check_effect(effect: EffectReport) -> list[ClaimReport]:
+    return [
+        claim(
+            "an irreversible effect whose agent was killed is in doubt, and no successor repeats it",
+            effect.code == KILLED and effect.successor == "in doubt",
+            f"exit code {effect.code}, {effect.successor}",
+        ),
+        claim(
+            "once a curator has looked and said that it happened, everybody has its result, and it happened once",
+            effect.reconciled == effect.last == "done" and effect.by_ledger == 1,
+            f"{effect.key}: {effect.reconciled}, {effect.by_ledger} time(s)",
+        ),
+        claim("control: without the ledger it happens twice", effect.control == 2, f"{effect.control} time(s)"),
+    ]
+
+
 def garbled(report: GarbledReport) -> int:
     return sum(agent.garbled for agent in report.agents)
 
@@ -128,7 +161,50 @@ def _kill(seed: int, server: Server) -> KilledReport:
     tribe = server.found(f"chaos-{seed}-killed")
     seats = [server.seat(tribe.tribe, name) for name in ("killed", "successor")]
     hold = ("--hold-after", str(LESSONS_BEFORE_DEATH))
-    command, environment = agent_command("evals.gauntlet.agent", "killed", seed, server, seats[0], options=hold)
+    code = _killed_where_it_holds("evals.gauntlet.agent", seed, server, seats[0], hold)
+    with Memory(tribe.curator.url, tribe.curator.token) as memory:
+        committed = sum(1 for _ in memory.lessons())
+    return KilledReport(
+        code=code,
+        committed=committed,
+        successor=run_agent("successor", seed, server, seats[1]),
+        without_memory=run_agent("successor without memory", seed, server, None),
+    )
+
+
+def _interrupt_effect(seed: int, server: Server, folder: Path) -> EffectReport:
+    """Has a payment interrupted by a kill -9, looked into by a curator who counts, and asked for once more; and a control."""
+    tribe = server.found(f"chaos-{seed}-effect")
+    seats = [server.seat(tribe.tribe, name) for name in ("killed", "successor")]
+    ledger, control = folder / "ledger.txt", folder / "control.txt"
+
+    def paid(name: str, file: Path, seat: Seat | None) -> PayerReport:
+        return run_process(PAYER, PayerReport, name, seed, server, seat, options=("--effects", str(file)))
+
+    code = _killed_where_it_holds(PAYER, seed, server, seats[0], ("--effects", str(ledger), "--hold"))
+    successor = paid("successor", ledger, seats[1])
+    with Memory(tribe.curator.url, tribe.curator.token) as memory:
+        (doubtful,) = memory.actions.list("in_doubt")
+        happened = effects_in(ledger) > 0
+        rationale = f"counted {effects_in(ledger)} payment(s)"
+        reconciled = memory.actions.reconcile(doubtful.id, happened=happened, result="receipt-1", rationale=rationale)
+    last = paid("last", ledger, seats[1])
+    _killed_where_it_holds(PAYER, seed, server, None, ("--effects", str(control), "--hold"))
+    paid("control", control, None)
+    return EffectReport(
+        key=key_of(seed),
+        code=code,
+        successor=successor.outcome,
+        reconciled=reconciled.state,
+        last="done" if last.receipt == "receipt-1" else last.outcome,
+        by_ledger=effects_in(ledger),
+        control=effects_in(control),
+    )
+
+
+def _killed_where_it_holds(module: str, seed: int, server: Server, seat: Seat | None, options: Sequence[str]) -> int:
+    """Starts an agent, kills it with SIGKILL where it says that it stands still, and returns its exit code."""
+    command, environment = agent_command(module, "killed", seed, server, seat, options=options)
     with running(command, environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         said = []
         for line in process.stderr or ():
@@ -138,14 +214,7 @@ def _kill(seed: int, server: Server) -> KilledReport:
         code = process.wait()
     if HOLDS not in said:
         raise ProcessFailed(f"the agent that was to be killed ended by itself, with code {code}: {said[-1:]}")
-    with Memory(tribe.curator.url, tribe.curator.token) as memory:
-        committed = sum(1 for _ in memory.lessons())
-    return KilledReport(
-        code=code,
-        committed=committed,
-        successor=run_agent("successor", seed, server, seats[1]),
-        without_memory=run_agent("successor without memory", seed, server, None),
-    )
+    return code
 
 
 def _tried(seeds: Sequence[int], seat: Seat) -> tuple[int, int]:

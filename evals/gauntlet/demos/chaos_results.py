@@ -32,8 +32,24 @@ class KilledReport(Report):
     without_memory: AgentReport
 
 
+class EffectReport(Report):
+    """An agent is killed between an irreversible effect and the word that it is done; others follow, and a curator looks.
+
+    `by_ledger` and `control` count how often the effect happened, with durable actions and without.
+    """
+
+    key: str
+    code: int
+    successor: str
+    reconciled: str
+    last: str
+    by_ledger: int
+    control: int
+
+
 class ChaosReport(Claimed):
     careful: GarbledReport
     gullible: GarbledReport
     disproof: DisproofReport
     killed: KilledReport
+    effect: EffectReport

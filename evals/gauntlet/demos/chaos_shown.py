@@ -50,11 +50,16 @@ def show(console: Console, report: ChaosReport) -> None:
         worked = sum(citation.worked for citation in agent.citations)
         killed.add_row(agent.agent, str(len(agent.traps_hit)), str(agent.steps), str(worked))
     console.print(killed)
+    effect = report.effect
+    paid = table_of(f"An agent is killed after it paid, before it said so ({effect.key})", "who follows", "paid how often", "so")
+    paid.add_row("successors, with durable actions", str(effect.by_ledger), f"{effect.successor}, then {effect.reconciled}")
+    paid.add_row("control: a successor without them", str(effect.control), "paid again")
+    console.print(paid)
     show_claims(console, report.claims)
 
 
 def draw(report: ChaosReport, path: Path) -> None:
-    figure, (left, right) = pictures(2.4, 1.0, width=9.0, height=4.2)
+    figure, (left, right, last) = pictures(2.4, 1.0, 1.0, width=11.0, height=4.2)
     labels = ["proved again\nand again", "control: success\nbelieved at once", "the control's, tried\nwith sound tools"]
     false = [report.careful.falsehoods, report.gullible.falsehoods, report.disproof.falsehoods]
     believed = [report.careful.believed, report.gullible.believed, report.disproof.believed]
@@ -78,5 +83,12 @@ def draw(report: ChaosReport, path: Path) -> None:
         f"Of {false[1]} falsehoods that garbled tools taught, {false[2]} stay believed",
         how=f"{worlds} worlds: 1 in 10 results unreadable, 1 in 5 failures shown as success (seed {report.seed})",
     )
-    entitle(right, "A kill -9 loses nothing learned", how="killed after two lessons")
+    entitle(right, "What was learned stays", how="killed after two lessons")
+    paid = last.bar(range(2), [report.effect.by_ledger, report.effect.control], color=[MEMORY, WRONG], width=0.6)
+    last.bar_label(paid, [str(report.effect.by_ledger), str(report.effect.control)], padding=2)
+    last.set_xticks(range(2), ["durable\naction", "control:\nnone"])
+    last.set_yticks(range(3))
+    last.set_ylim(0, 2.4)
+    last.set_ylabel("times that the invoice was paid")
+    entitle(last, "Paid once", how="killed after paying")
     save(figure, path)

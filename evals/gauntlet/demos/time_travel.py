@@ -218,7 +218,7 @@ def _looked_back(moment: Moment, memory: Memory, query: str) -> MomentReport:
 def _verify_forged(lived: list[Moment], memory: Memory, query: str) -> list[str]:
     """Returns what comes of receipts in which one moment's hit was put into another's."""
     found = [moment.asked.receipt for moment in lived if moment.asked]
-    verdicts = []
+    verdicts: list[str] = []
     for mine, others in pairwise(found):
         forged = _forged(mine, others)
         if forged is None:
