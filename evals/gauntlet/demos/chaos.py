@@ -38,10 +38,12 @@ def run(seed: int, worlds: int, server: Server, *, say: Say) -> ChaosReport:
     say(f"{gullible.falsehoods} falsehoods are believed; agents with sound tools try them")
     disproof = _disprove(seeds, server, gullible_tribe)
     say(f"an agent is killed once it has committed {LESSONS_BEFORE_DEATH} lessons; its successor goes on")
-    killed = _kill(seed, server)
+    tribe = server.found(f"chaos-{seed}-killed")
+    seats = [server.seat(tribe.tribe, name) for name in ("killed", "successor")]
+    killed = _kill(seed, server, tribe, seats)
     say("an agent is killed between an irreversible effect and the word that it is done")
     with tempfile.TemporaryDirectory(prefix="tributary-effects-") as folder:
-        effect = _interrupt_effect(seed, server, Path(folder))
+        effect = _interrupt_effect(seed, server, tribe, seats, Path(folder))
     report = ChaosReport(
         seed=seed,
         careful=careful,
@@ -142,7 +144,7 @@ def _garbled(name: str, seeds: Sequence[int], server: Server, tribe: Founded, *,
 
 
 def _disprove(seeds: Sequence[int], server: Server, tribe: Founded) -> DisproofReport:
-    sound, later = server.seat(tribe.tribe, "sound-agents"), server.seat(tribe.tribe, "later-agents")
+    sound = server.seat(tribe.tribe, "sound-agents")
     agents = [run_agent(f"sound-{at + 1}", seed, server, sound, options=["--contest"]) for at, seed in enumerate(seeds)]
     with Memory(tribe.curator.url, tribe.curator.token) as memory:
         rulings = curator.settle(memory, lambda text: World(_of_text(seeds, text)))
@@ -152,14 +154,12 @@ def _disprove(seeds: Sequence[int], server: Server, tribe: Founded) -> DisproofR
         endings=[ruling.ending for ruling in rulings],
         believed=believed,
         falsehoods=falsehoods,
-        after=[run_agent(f"later-{at + 1}", seed, server, later) for at, seed in enumerate(seeds)],
+        after=[run_agent(f"later-{at + 1}", seed, server, sound) for at, seed in enumerate(seeds)],
     )
 
 
-def _kill(seed: int, server: Server) -> KilledReport:
+def _kill(seed: int, server: Server, tribe: Founded, seats: Sequence[Seat]) -> KilledReport:
     """Kills an agent once it stands still after that many committed lessons, and has others take its place."""
-    tribe = server.found(f"chaos-{seed}-killed")
-    seats = [server.seat(tribe.tribe, name) for name in ("killed", "successor")]
     hold = ("--hold-after", str(LESSONS_BEFORE_DEATH))
     code = _killed_where_it_holds("evals.gauntlet.agent", seed, server, seats[0], hold)
     with Memory(tribe.curator.url, tribe.curator.token) as memory:
@@ -172,10 +172,8 @@ def _kill(seed: int, server: Server) -> KilledReport:
     )
 
 
-def _interrupt_effect(seed: int, server: Server, folder: Path) -> EffectReport:
+def _interrupt_effect(seed: int, server: Server, tribe: Founded, seats: Sequence[Seat], folder: Path) -> EffectReport:
     """Has a payment interrupted by a kill -9, looked into by a curator who counts, and asked for once more; and a control."""
-    tribe = server.found(f"chaos-{seed}-effect")
-    seats = [server.seat(tribe.tribe, name) for name in ("killed", "successor")]
     ledger, control = folder / "ledger.txt", folder / "control.txt"
 
     def paid(name: str, file: Path, seat: Seat | None) -> PayerReport:
