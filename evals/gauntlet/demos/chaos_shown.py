@@ -70,7 +70,7 @@ def draw(report: ChaosReport, path: Path) -> None:
     left.set_xticks(range(3), labels)
     left.set_ylabel("lessons that the tribe believes")
     left.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    left.margins(y=0.15)
+    left.set_ylim(0, max(believed) * 1.15)
     steps = [report.killed.successor.steps, report.killed.without_memory.steps]
     drawn = right.bar(range(2), steps, color=[MEMORY, CONTROL], width=0.6)
     right.bar_label(drawn, [str(count) for count in steps], padding=2)
