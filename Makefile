@@ -16,7 +16,7 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
+.PHONY: help demo demos serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
 	layer layer-local layer-dashboard layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
@@ -40,6 +40,11 @@ $(VENV)/infra.stamp: $(VENV)/local.stamp
 
 demo: $(VENV)/local.stamp  ## agent-a learns the hard way, agent-b recalls and sails through
 	$(RUN) -m evals.gauntlet
+
+demos: $(VENV)/dev.stamp  ## all demos of the gauntlet, with their pictures in docs/images; about 3 minutes
+	mkdir -p docs/images
+	for demo in demo poison generations chaos time-travel control; do \
+	  $(RUN) -m evals.gauntlet $$demo --plot docs/images/gauntlet-$$demo.png || exit 1; done
 
 serve: $(VENV)/local.stamp  ## run the memory on this computer
 	$(VENV)/bin/tributary serve

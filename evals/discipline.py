@@ -11,31 +11,17 @@ import re
 from collections.abc import Mapping
 from uuid import UUID
 
+from evals.gauntlet.when import before
 from tributary.core.receipt import Coverage, Exclusion, Receipt, ScoredHit
 
-_ACTS = re.compile(
-    r"\b(?:deploy|build|restart|reboot|roll(?:s|ed)? (?:out|back)|rollout|migrat\w+|rotate|restore|drain|scale|configure|install"
-    r"|upgrade|fail ?over|mitigate|investigate|fix|change|set|delete|run)\b",
-    re.IGNORECASE,
-)
-_THINGS = re.compile(
-    r"\b(?:service|server|cluster|node|pod|database|replica|queue|broker|gateway|certificate|cache|backup|deploy\w*|build|image"
-    r"|api|alert|port|header|quota|config\w*|firewall|relay|release|version|checkout|disk|\w*[Pp]od\w*)\b",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(r"\b(?:which|who|what did we|is the|does the|should)\b", re.IGNORECASE)
+__all__ = ["absence", "after", "before"]
+
 _SECRET = re.compile(r"\b(?:password|passphrase|api key|secret key|token) (?:of|for)\b.*\bis\b", re.IGNORECASE)
 _OUTCOME = re.compile(
     r"\b(?:until|unless|instead|only|because|since|cause|helped|changed nothing|did not|never|refused|fail\w*|killed|ignored"
     r"|must|takes|took|with the header|deadlock\w*)\b",
     re.IGNORECASE,
 )
-
-
-def before(task: str) -> str:
-    """Returns `recall` or `go_ahead` for a task."""
-    about_a_system = bool(_THINGS.search(task))
-    return "recall" if about_a_system and (_ACTS.search(task) or _ASKS.search(task)) else "go_ahead"
 
 
 def after(happened: str) -> str:

@@ -1,4 +1,7 @@
-"""`python -m evals.gauntlet`: one agent learns, another does not repeat its mistakes, and the demo checks its own claim.
+"""`python -m evals.gauntlet [demo|poison|generations|chaos|time-travel|control]`: agents with shared memory, and without.
+
+Each demo checks its own claims, the controls among them. Without a name it is `demo`: one agent learns, others don't repeat its
+mistakes.
 
 Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 the demo could not be run; 130 interrupted.
 """
@@ -12,58 +15,81 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
+from evals.gauntlet.demos import chaos, generations, poison, restraint, time_travel, two_agents
+from evals.gauntlet.demos.base import Demo
+from evals.gauntlet.pictures import can_plot
 from evals.gauntlet.processes import ProcessFailed
-from evals.gauntlet.report import can_plot, print_report, write_plot
-from evals.gauntlet.results import DemoReport
-from evals.gauntlet.runner import run_demo
+from evals.gauntlet.results import Claimed
 from evals.gauntlet.server import distiller_settings, own_server
+from tributary.client import TributaryError
 
 DEFAULT_SEED = 7
-NO_DISTILLER = (
-    "--distil needs a language model: set TRIBUTARY_DISTILLER to bedrock, openai or claude, TRIBUTARY_DISTILLER_MODEL to its id,"
+DEMOS: tuple[Demo[Any], ...] = (
+    two_agents.DEMO,
+    poison.DEMO,
+    generations.DEMO,
+    chaos.DEMO,
+    time_travel.DEMO,
+    restraint.DEMO,
+)
+NO_MODEL = (
+    "{option} needs a language model: set TRIBUTARY_DISTILLER to bedrock, openai or claude, TRIBUTARY_DISTILLER_MODEL to its id,"
     " and its key or region (docs/settings.md)"
 )
 HELD, NOT_HELD, COULD_NOT_RUN, INTERRUPTED = 0, 1, 3, 130
+_HELP = ("-h", "--help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    names = {demo.name for demo in DEMOS}
+    if not given or (given[0] not in names and given[0] not in _HELP and given[0].startswith("-")):
+        given = [two_agents.DEMO.name, *given]
     parser = _parser()
-    options = parser.parse_args(arguments)
-    plot: Path | None = options.plot
-    if plot is not None:
-        _check_plot(parser, plot)
-    if options.distil and not os.environ.get("TRIBUTARY_DISTILLER"):
-        parser.error(NO_DISTILLER)
+    options = parser.parse_args(given)
+    demo: Demo[Any] = options.demo
+    _check(options.parser, options)
     _replace_what_the_console_cannot_show()
     say = _Progress()
     for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _as_interrupt)
+    model = distiller_settings(os.environ)
     try:
-        with own_server(say=say, settings=distiller_settings(os.environ) if options.distil else None) as server:
-            demo = run_demo(options.seed, server, say=say, distil=options.distil)
+        with own_server(say=say, settings=model if options.distil else None, model=model if options.model else None) as server:
+            result: Claimed = demo.run(options, server, say)
     except KeyboardInterrupt:
         say("interrupted; everything that was started is stopped again")
         return INTERRUPTED
-    except ProcessFailed as error:
+    except (ProcessFailed, TributaryError) as error:
         say(f"the demo could not be run: {error}")
         return COULD_NOT_RUN
-    if plot is not None:
-        write_plot(demo, plot)
-        say(f"plot written to {plot}")
-    return tell(demo, as_json=options.json)
+    if options.plot is not None:
+        demo.draw(result, options.plot)
+        say(f"plot written to {options.plot}")
+    return tell(demo, result, as_json=options.json)
 
 
-def tell(demo: DemoReport, *, as_json: bool) -> int:
+def tell(demo: Demo[Any], result: Claimed, *, as_json: bool) -> int:
     """Prints the report on standard output and returns the exit code that it deserves."""
     if as_json:
-        print(demo.model_dump_json(indent=2))
+        print(result.model_dump_json(indent=2))
     else:
-        print_report(Console(), demo)
-    return HELD if demo.passed else NOT_HELD
+        demo.show(Console(), result)
+    return HELD if result.passed else NOT_HELD
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Ends with a usage error before any work is done when the demo could not be run, or not plotted, in the end."""
+    if options.plot is not None:
+        _check_plot(parser, options.plot)
+    for option in ("distil", "model"):
+        if getattr(options, option) and not os.environ.get("TRIBUTARY_DISTILLER"):
+            parser.error(NO_MODEL.format(option=f"--{option}"))
 
 
 class _Progress:
@@ -97,22 +123,23 @@ def _as_interrupt(_signal: int, _frame: object) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    ends = "Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 could not be run; 130 interrupted."
     parser = argparse.ArgumentParser(
         prog="python -m evals.gauntlet",
         description=(
-            "Sends two agents through the same simulated operations world, with a server of its own. agent-a walks into four "
-            "traps and learns; agent-b recalls and walks into none; two controls show that memory made the difference."
+            "Sends agents through a simulated operations world, with a server of its own. Each demo has controls that show that"
+            " memory made the difference."
         ),
-        epilog="Exit codes: 0 every claim holds; 1 one does not; 2 a wrong argument; 3 could not be run; 130 interrupted.",
+        epilog=f"Without a name it is {two_agents.DEMO.name}. {ends}",
     )
-    parser.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="which world to draw (default: %(default)s)")
-    parser.add_argument(
-        "--distil",
-        action="store_true",
-        help="have TRIBUTARY_DISTILLER find the lessons in transcripts of those who meet the traps",
-    )
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON; progress goes to standard error")
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="write the steps of each agent as a bar chart (matplotlib)")
+    several = parser.add_subparsers(metavar="NAME", required=True)
+    for demo in DEMOS:
+        its = several.add_parser(demo.name, help=demo.summary, description=f"Shows this: {demo.summary}.", epilog=ends)
+        its.add_argument("--seed", type=_seed, default=DEFAULT_SEED, help="which world to draw (default: %(default)s)")
+        its.add_argument("--json", action="store_true", help="print the figures as JSON; progress goes to standard error")
+        its.add_argument("--plot", type=Path, metavar="FILE.png", help="write a picture of what was found (matplotlib)")
+        its.set_defaults(demo=demo, parser=its, distil=False, model=False)
+        demo.options(its)
     return parser
 
 

@@ -63,6 +63,46 @@ def check_claims(
     ]
 
 
+def check_ways(
+    first: AgentReport, tool: AgentReport, in_prompt: AgentReport, late: AgentReport, strange_prompt: AgentReport
+) -> list[ClaimReport]:
+    """Returns the claims about how a memory is held: put into the prompt, or as a tool that the agent asks when it will."""
+    ways = (in_prompt, late, strange_prompt)
+    kept = _kept(first)
+    return [
+        ClaimReport(
+            claim="however the memory is held, the service is rolled out",
+            holds=all(agent.done for agent in ways),
+            figures=f"{sum(agent.done for agent in ways)} of {len(ways)}",
+        ),
+        ClaimReport(
+            claim="agent-c, which finds the lessons in its prompt, walks into no trap and asks the memory once",
+            holds=not in_prompt.traps_hit and in_prompt.steps < first.steps and _asked(in_prompt) == 1,
+            figures=f"{len(in_prompt.traps_hit)} of {TRAPS} traps, {in_prompt.steps} steps, {_asked(in_prompt)} recalled",
+        ),
+        ClaimReport(
+            claim="agent-d, which asks only after a failure, walks into every trap and out of each by a lesson",
+            holds=len(late.traps_hit) == TRAPS
+            and bool(kept)
+            and {c.lesson for c in late.citations if c.worked} == kept
+            and tool.steps < late.steps < first.steps,
+            figures=f"{len(late.traps_hit)} of {TRAPS} traps, {tool.steps} < {late.steps} < {first.steps} steps",
+        ),
+        ClaimReport(
+            claim="control: another world's lessons in the prompt are tried, and there is no gain",
+            holds=_no_gain(strange_prompt, first)
+            and bool(strange_prompt.citations)
+            and not any(c.worked for c in strange_prompt.citations),
+            figures=f"{_against(strange_prompt, first)}, {len(strange_prompt.citations)} lessons tried",
+        ),
+    ]
+
+
+def _asked(agent: AgentReport) -> int:
+    """Returns how many of an agent's calls to the memory were recalls."""
+    return agent.memory_calls - len(agent.learned) - sum(citation.worked for citation in agent.citations)
+
+
 def _kept(agent: AgentReport) -> set[str]:
     return {lesson.lesson for lesson in agent.learned if lesson.lesson is not None and lesson.outcome == "learned"}
 

@@ -33,6 +33,46 @@ TABLE_OWNERS = """account agreement batch carrier claim contract credit customer
 meter offer order parcel payout permit quote receipt refund region session shipment statement tariff ticket voucher""".split()
 TABLE_PARTS = "audits balances events holds lines notes outbox parts rates refs snapshots states totals versions".split()
 
+WORDINGS = (
+    {
+        "build": "Build the service {service}",
+        "configure": "Configure the database address of {service}",
+        "deploy": "Deploy the service {service}",
+        "roll_out": "Roll out the service {service}",
+    },
+    {
+        "build": "Compile {service} and make its artifact",
+        "configure": "Point {service} at its database",
+        "deploy": "Ship {service} through the deploy API",
+        "roll_out": "Release {service} to every host",
+    },
+    {
+        "build": "Make a fresh build of {service}",
+        "configure": "Tell {service} where its database is",
+        "deploy": "Get {service} deployed",
+        "roll_out": "Bring the new {service} live on all hosts",
+    },
+    {
+        "build": "Produce the binary of {service}",
+        "configure": "Set up the database connection of {service}",
+        "deploy": "Hand {service} to the deploy API",
+        "roll_out": "Put {service} into production everywhere",
+    },
+    {
+        "build": "Run the build job of {service}",
+        "configure": "Give {service} the address of its database",
+        "deploy": "Push {service} out to the cluster",
+        "roll_out": "Start the rollout of {service}",
+    },
+    {
+        "build": "Assemble {service} from source",
+        "configure": "Wire {service} to its database",
+        "deploy": "Send {service} to deployment",
+        "roll_out": "Switch all hosts over to the new {service}",
+    },
+)
+"""The goals of a runbook in six people's words."""
+
 
 class Draw:
     """Draws names; the same seed gives the same ones in the same order on every machine."""

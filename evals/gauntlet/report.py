@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evals.gauntlet.demos.base import show_claims, table_of
+from evals.gauntlet.pictures import CONTROL, MEMORY, entitle, picture, save
 from evals.gauntlet.results import AgentReport, DemoReport
+from evals.gauntlet.spending import spent_line
 
 LEGEND = """\
 A step is one command given to the world; calls to the memory are counted apart. Traps: how many of the four snapped.
@@ -19,19 +21,16 @@ Recalled: lessons that recall returned and that spoke to the move at hand. Worke
 """
 
 
-def can_plot() -> bool:
-    """Tells whether matplotlib is installed, without loading it."""
-    return find_spec("matplotlib") is not None
-
-
 def print_report(console: Console, demo: DemoReport) -> None:
     """Prints what each agent did, what became of agent-a's lessons, what was claimed, and what to try next."""
     console.print(_agents(demo))
     console.print(LEGEND, style="dim", highlight=False, soft_wrap=True)
     console.print(_lessons(demo))
-    for claim in demo.claims:
-        mark = Text("holds", style="green") if claim.holds else Text("FAILS", style="bold red")
-        console.print(Text.assemble(mark, f"  {claim.claim}: {claim.figures}"), soft_wrap=True)
+    console.print(_ways(demo))
+    spent = spent_line([*demo.agents, demo.in_prompt, demo.late, demo.strange_prompt])
+    if spent:
+        console.print(spent, highlight=False, soft_wrap=True)
+    show_claims(console, demo.claims)
     console.print()
     console.print(_next_steps(), highlight=False, soft_wrap=True)
 
@@ -61,24 +60,25 @@ def _from_here(path: Path) -> str:
 
 
 def write_plot(demo: DemoReport, path: Path) -> None:
-    """Writes the steps of each agent as bars, in the format that the ending of `path` names."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    """Writes the steps of each way to hold the memory as bars, in the format that the ending of `path` names."""
+    figure, axes = picture(width=9.0, height=4.2)
+    good = {demo.second.agent, demo.in_prompt.agent, demo.late.agent}
     bars = axes.bar(
-        [agent.agent.replace(": ", ":\n") for agent in demo.agents],
-        [agent.steps for agent in demo.agents],
-        color=["#8a8f98", "#1f7a4d", "#c9ccd1", "#c9ccd1"],
+        range(len(demo.ways)),
+        [agent.steps for _, agent in demo.ways],
+        color=[MEMORY if agent.agent in good else CONTROL for _, agent in demo.ways],
     )
-    axes.bar_label(bars, [f"{agent.steps} steps\n{len(agent.traps_hit)} traps" for agent in demo.agents])
-    axes.set_ylabel("commands until the rollout")
-    axes.margins(y=0.2)
-    axes.set_title(f"The same world (seed {demo.seed}), with and without the tribe's memory")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=150)
+    axes.bar_label(bars, [f"{agent.steps}, {len(agent.traps_hit)} traps" for _, agent in demo.ways], padding=2)
+    labels = [f"{agent.agent.removeprefix('control: ')}\n" + way.replace(", ", ",\n") for way, agent in demo.ways]
+    axes.set_xticks(range(len(labels)), labels, fontsize=8)
+    axes.set_ylabel("commands until the service is rolled out")
+    axes.margins(y=0.15)
+    entitle(
+        axes,
+        f"What one agent learned in {demo.first.steps} commands takes the next ones {demo.second.steps}",
+        how=f"four traps; as a tool or in the prompt alike, and no gain from another world's memory (seed {demo.seed})",
+    )
+    save(figure, path)
 
 
 def _agents(demo: DemoReport) -> Table:
@@ -102,6 +102,26 @@ def _agent_row(agent: AgentReport) -> tuple[str, ...]:
         str(agent.memory_calls),
         f"{agent.seconds:.2f}",
     )
+
+
+def _ways(demo: DemoReport) -> Table:
+    table = table_of(
+        "One memory, held in different ways",
+        *("how the memory is held", "agent", "steps", "traps", "memory calls", "lessons shown", "characters read", "worked"),
+        text=2,
+    )
+    for way, agent in demo.ways:
+        table.add_row(
+            way,
+            agent.agent,
+            str(agent.steps),
+            str(len(agent.traps_hit)),
+            str(agent.memory_calls),
+            str(agent.shown),
+            f"{agent.characters:,}",
+            str(sum(citation.worked for citation in agent.citations)),
+        )
+    return table
 
 
 def _lessons(demo: DemoReport) -> Table:

@@ -45,15 +45,37 @@ class Seat:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Founded:
+    """A tribe that was just made: its name, and the seat of its first curator."""
+
+    tribe: str
+    curator: Seat
+
+
+@dataclass(frozen=True, kw_only=True)
 class Server:
-    """A running server. `environment` is that of its operator; agents get what a seat says as well."""
+    """A running server. `environment` is that of its operator; agents get what a seat says as well.
+
+    `model` are the settings of the language model that agents may be driven by: no other process gets to see them.
+    """
 
     url: str
     environment: Mapping[str, str] = field(repr=False)
+    model: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def make_tribe(self, name: str) -> str:
         """Makes a tribe, as its operator, and returns its name."""
-        return _text(self._operate("tribe", "create", name), "tribe")
+        return self.found(name).tribe
+
+    def found(self, name: str) -> Founded:
+        """Makes a tribe, as its operator, and returns its name with the seat of its curator."""
+        made = self._operate("tribe", "create", name)
+        return Founded(tribe=_text(made, "tribe"), curator=Seat(url=self.url, token=_text(made, "token")))
+
+    def tribe_of_writers(self, name: str, *writers: str) -> list[Seat]:
+        """Makes a tribe with these writers, as its operator, and returns their seats."""
+        tribe = self.make_tribe(name)
+        return [self.seat(tribe, writer) for writer in writers]
 
     def seat(self, tribe: str, agent: str) -> Seat:
         """Makes a writer of the tribe, as its operator, and returns its seat."""
@@ -70,10 +92,12 @@ def distiller_settings(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def own_server(*, say: Callable[[str], None], settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+def own_server(
+    *, say: Callable[[str], None], settings: Mapping[str, str] | None = None, model: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     """Yields a server that started empty, and takes it away again with all that it kept.
 
-    `settings` are for the server alone: no agent gets to see a key among them.
+    `settings` are for the server alone: no agent gets to see a key among them. `model` is for agents that a model drives.
 
     Raises ProcessFailed when it does not start; a failure of what uses it is raised again with the end of the server's log.
     """
@@ -94,7 +118,7 @@ def own_server(*, say: Callable[[str], None], settings: Mapping[str, str] | None
             url = _address(process, log)
             say(f"it listens at {url}")
             try:
-                yield Server(url=url, environment=environment)
+                yield Server(url=url, environment=environment, model=model or {})
             except ProcessFailed as error:
                 raise ProcessFailed(f"{error}\nThe server's log ends so:\n{_tail_of(log)}") from error
             say("stopping the server")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,6 +59,14 @@ class Tribe(Protocol):
         ...
 
 
+class Disputing(Protocol):
+    """A shared memory to which an agent may say that a believed lesson does not hold."""
+
+    def contest(self, lesson: str, finding: Finding, /) -> Learned:
+        """Says what holds instead of `lesson`, with what showed it."""
+        ...
+
+
 class Forgetful:
     """No memory at all: recalls nothing and keeps nothing. The control."""
 
@@ -88,16 +96,46 @@ class Unspoken:
         return self._tribe.reinforce(lesson)
 
 
+class Holding:
+    """A tribe whose agent stands still once that many lessons are committed: the point at which it can be killed."""
+
+    def __init__(self, tribe: Tribe, *, after: int, hold: Callable[[], None]) -> None:
+        self._tribe = tribe
+        self._left = after
+        self._hold = hold
+
+    def recall(self, query: str, /) -> Sequence[Hit]:
+        return self._tribe.recall(query)
+
+    def learn(self, finding: Finding, /) -> Learned:
+        learned = self._tribe.learn(finding)
+        self._left -= learned.lesson is not None
+        if self._left == 0:
+            self._hold()
+        return learned
+
+    def reinforce(self, lesson: str, /) -> float:
+        return self._tribe.reinforce(lesson)
+
+
 class Counted:
-    """A tribe that knows how often it was asked or told something."""
+    """A tribe that knows how often it was asked or told something, and how much it gave to read."""
 
     def __init__(self, tribe: Tribe) -> None:
         self._tribe = tribe
         self.calls = 0
+        self.shown = 0
+        self.characters = 0
 
     def recall(self, query: str, /) -> Sequence[Hit]:
         self.calls += 1
-        return self._tribe.recall(query)
+        return self.read(self._tribe.recall(query))
+
+    def read(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """Counts lessons that came before the agent's eyes, and returns them."""
+        self.shown += len(hits)
+        self.characters += sum(len(hit.text) for hit in hits)
+        return hits
 
     def learn(self, finding: Finding, /) -> Learned:
         self.calls += 1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
-from evals.gauntlet.names import AREAS, ROLES, Draw
+from evals.gauntlet.names import AREAS, ROLES, WORDINGS, Draw
 from evals.gauntlet.terminal import Command, Observation, failed, succeeded
 from evals.gauntlet.traps import (
     DeprecatedKey,
@@ -18,11 +18,11 @@ from evals.gauntlet.traps import (
     QuotaNames,
 )
 
-RUNBOOK = """Runbook of {service}
-1. Build the service {service}: `build {service}`
-2. Configure the database address of {service}: `{set_address}`, then check with `config check {service}`
-3. Deploy the service {service}: `deploy {service}`
-4. Roll out the service {service}: `rollout {service}`"""
+RUNBOOK = """Runbook of {{service}}
+1. {build}: `build {{service}}`
+2. {configure}: `{{set_address}}`, then check with `config check {{service}}`
+3. {deploy}: `deploy {{service}}`
+4. {roll_out}: `rollout {{service}}`"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +60,22 @@ class Names:
 class World:
     """Answers commands, counts them, and remembers which traps have snapped. The same names always behave the same."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, *, wording: int = 0) -> None:
+        """`wording` chooses the words in which the runbook puts its goals; the commands are the same in all."""
         self._names = names
+        self._runbook = RUNBOOK.format(**WORDINGS[wording % len(WORDINGS)])
         self._linker = Linker(names.service, names.linker)
         self._key = DeprecatedKey(names.service, names.key)
         self._quota = Quota(names.service, names.quota)
         self._migration = Migration(names.service, names.migration)
         self._traps = (self._linker, self._key, self._quota, self._migration)
         self.steps = 0
+
+    @property
+    def task(self) -> str:
+        """What whoever hands the work over says."""
+        service = self._names.service
+        return f"Take the service {service} through its runbook until it is rolled out: build, configure, deploy, roll out."
 
     @property
     def traps_hit(self) -> tuple[str, ...]:
@@ -84,7 +92,7 @@ class World:
         if command.words == ("runbook",):
             service, key = self._names.service, self._names.key
             set_address = Command.of("config", "set", service, key.old, key.value)
-            return succeeded(command, RUNBOOK.format(service=service, set_address=set_address))
+            return succeeded(command, self._runbook.format(service=service, set_address=set_address))
         missing = self._missing_before(command.tool)
         if missing is not None:
             return failed(command, missing)
@@ -102,6 +110,21 @@ class World:
         if tool == "rollout" and not self._key.configured:
             return 'health check failed: cannot connect to "": the database address is empty; rolled back'
         return None
+
+
+def estate_of(seed: int, services: int) -> tuple[Names, ...]:
+    """Returns the worlds of that many services on one platform.
+
+    They share builder and deploy API, and thus cache and header; config keys and migrations are each service's own.
+    """
+    platform = Names.of_seed(seed)
+    made: dict[str, Names] = {}
+    for other in count(seed * 1000 + 1):
+        own = Names.of_seed(other)
+        made.setdefault(own.service, replace(own, linker=platform.linker, quota=platform.quota))
+        if len(made) == services:
+            return tuple(made.values())
+    raise AssertionError("count() does not end")
 
 
 def stranger_of(seed: int) -> int:

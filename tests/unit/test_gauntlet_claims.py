@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.gauntlet.claims import check_claims
+from evals.gauntlet.claims import check_claims, check_ways
 from evals.gauntlet.results import AgentReport, CitationReport, LessonReport
 
 TRAPS = ["linker", "deprecated key", "quota", "migration"]
@@ -105,3 +105,35 @@ def test_claims_tell_their_figures() -> None:
     figures = {claim.claim: claim.figures for claim in check_claims(*agents)}
     assert figures["agent-b takes fewer steps than agent-a"] == "40 against 40"
     assert figures["control: with recall switched off there is no gain"] == "4 traps against 4, 40 steps against 40"
+
+
+@pytest.mark.parametrize(
+    ("who", "changed", "claim"),
+    [
+        (None, {}, None),
+        ("late", {"done": False}, "however the memory is held"),
+        ("in_prompt", {"traps_hit": ["quota"]}, "agent-c, which finds the lessons in its prompt"),
+        ("in_prompt", {"memory_calls": 8}, "agent-c, which finds the lessons in its prompt"),
+        ("late", {"traps_hit": []}, "agent-d, which asks only after a failure"),
+        ("late", {"citations": WORKED[:3]}, "agent-d, which asks only after a failure"),
+        ("late", {"steps": 40}, "agent-d, which asks only after a failure"),
+        ("strange_prompt", {"steps": 8}, "control: another world's lessons in the prompt"),
+        ("strange_prompt", {"citations": []}, "control: another world's lessons in the prompt"),
+        ("strange_prompt", {"citations": WORKED}, "control: another world's lessons in the prompt"),
+    ],
+)
+def test_a_claim_about_a_way_to_hold_the_memory_fails_when_it_is_not_so(
+    who: str | None, changed: dict[str, Any], claim: str | None
+) -> None:
+    held = {"recalled": IDS, "citations": WORKED}
+    agents = {
+        "first": agent("a", learned=LEARNED),
+        "tool": agent("b", steps=8, traps_hit=[], **held),
+        "in_prompt": agent("c", steps=8, traps_hit=[], memory_calls=5, **held),
+        "late": agent("d", steps=13, **held),
+        "strange_prompt": agent("s", steps=44, memory_calls=1, citations=REFUTED),
+    }
+    if who is not None:
+        agents[who] = agents[who].model_copy(update=changed)
+    failed = [one.claim for one in check_ways(**agents) if not one.holds]
+    assert [one.startswith(claim or "") for one in failed] == ([] if claim is None else [True])

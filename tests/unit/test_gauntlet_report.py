@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from evals.gauntlet.__main__ import tell
+from evals.gauntlet.demos.two_agents import DEMO
 from evals.gauntlet.report import print_report, short_id, write_plot
-from evals.gauntlet.results import AgentReport, CitationReport, ClaimReport, DemoReport, LessonReport
+from evals.gauntlet.results import AgentReport, CitationReport, ClaimReport, DemoReport, LessonReport, SpentReport
 
 LESSON = "les_0199c0ffee0011223344556677889900"
 TEXT = "The build fails [bold] until the cache /a/b is cleared: run `cache clear /a/b` before `build x`."
@@ -41,6 +42,9 @@ def demo(*, cited: bool = True, kept: bool = True) -> DemoReport:
         second=agent("agent-b", 8, 0).model_copy(update={"citations": [citation] if cited else [], "recalled": [LESSON]}),
         without_recall=agent("control: no recall", 42, 2),
         with_strange_memory=agent("control: strange memory", 46, 2),
+        in_prompt=agent("agent-c", 8, 0),
+        late=agent("agent-d", 13, 2).model_copy(update={"shown": 16, "characters": 3768}),
+        strange_prompt=agent("control: strange prompt", 47, 2),
         claims=[
             ClaimReport(claim="it rains", holds=True, figures="1 of 1"),
             ClaimReport(claim="it pours", holds=False, figures="0 of 1"),
@@ -61,6 +65,19 @@ def test_the_first_table_shows_each_agents_figures() -> None:
     assert ["agent-b", "8", "0", "1", "1", "0", "8", "1.25"] in rows
     assert ["control: no recall", "42", "2", "0", "0", "0", "8", "1.25"] in rows
     assert ["control: strange memory", "46", "2", "0", "0", "0", "8", "1.25"] in rows
+
+
+def test_the_last_table_shows_each_way_to_hold_the_memory_with_what_it_gave_to_read() -> None:
+    rows = [re.findall(r"[^\s│]+(?: [^\s│]+)*", line) for line in printed(demo()).splitlines()]
+    assert ["as a tool, asked after a failure", "agent-d", "13", "2", "8", "16", "3,768", "0"] in rows
+    assert ["in the prompt, of another world", "control: strange prompt", "47", "2", "8", "0", "0", "0"] in rows
+
+
+def test_what_a_language_model_came_to_is_told_and_nothing_of_it_where_none_was_asked() -> None:
+    spent = SpentReport(calls=3, failed=0, input_tokens=1200, output_tokens=90, cost_usd="0.0021")
+    driven = demo().model_copy(update={"late": demo().late.model_copy(update={"spent": spent})})
+    assert "The language model: 3 calls, 1,200 tokens in, 90 out, 0.0021 US dollars" in printed(driven)
+    assert "The language model" not in printed(demo())
 
 
 def test_the_second_table_shows_what_a_lesson_says_and_how_its_confidence_rose() -> None:
@@ -86,9 +103,9 @@ def test_each_claim_says_whether_it_holds() -> None:
 @pytest.mark.parametrize(("passed", "code"), [(True, 0), (False, 1)])
 def test_the_exit_code_says_whether_every_claim_holds(passed: bool, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     report = demo().model_copy(update={"passed": passed})
-    assert tell(report, as_json=True) == code
+    assert tell(DEMO, report, as_json=True) == code
     assert DemoReport.model_validate_json(capsys.readouterr().out) == report
-    assert tell(report, as_json=False) == code
+    assert tell(DEMO, report, as_json=False) == code
 
 
 def test_a_narrow_terminal_loses_no_figure() -> None:
