@@ -8,7 +8,7 @@ import httpx
 
 from tributary.core.agent import Principal
 from tributary.core.clock import utc_now
-from tributary.edges.gateway.event import HttpRequest, to_event
+from tributary.edges.lambda_http.http_event import HttpRequest, to_event
 from tributary.edges.lambda_http.port import Event
 from tributary.edges.lambda_http.principal import to_context
 from tributary.edges.lambda_http.routing import find

@@ -17,7 +17,7 @@ from tests.contract.stand_in import WRITER, StandIn, lesson_of
 from tributary.contract.models import LearnRequest
 from tributary.contract.routes import ROUTES
 from tributary.core import ids
-from tributary.edges.gateway.event import HttpRequest, to_authorizer_event, to_event
+from tributary.edges.lambda_http.http_event import HttpRequest, to_authorizer_event, to_event
 from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
 from tributary.edges.lambda_http.port import Event

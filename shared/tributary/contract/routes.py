@@ -6,6 +6,7 @@ from tributary.contract import models
 from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
 from tributary.contract.history_routes import HISTORY
+from tributary.contract.mcp_routes import MCP
 from tributary.contract.memory_routes import MEMORY
 from tributary.contract.route import Route
 from tributary.contract.status_routes import STATUS
@@ -42,4 +43,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *AGENTS, *STATUS, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *AGENTS, *STATUS, *MCP, *_OPEN)

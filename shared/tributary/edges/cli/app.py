@@ -18,6 +18,7 @@ from tributary.edges.cli import (
     history,
     judging,
     knowledge,
+    mcp,
     models,
     probing,
     receipts,
@@ -134,6 +135,7 @@ def _root(
 
 
 app.command("serve")(serving.serve)
+app.command("mcp")(mcp.mcp)
 app.command("learn")(knowledge.learn)
 app.command("distill")(distilling.distill)
 app.command("contest")(knowledge.contest)
