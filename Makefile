@@ -16,7 +16,7 @@ CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi \
-	layer layer-local layer-dashboard layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
+	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -88,6 +88,9 @@ layer-local: $(VENV)/local.stamp  ## build the second layer, with which function
 layer-dashboard: $(VENV)/local.stamp  ## build the layer of the dashboard's function, into build/layer-dashboard
 	$(RUN) -m layers.memory --layer dashboard
 
+layer-mcp: $(VENV)/local.stamp  ## build the layer of the function mcp, into build/layer-mcp
+	$(RUN) -m layers.memory --layer mcp
+
 layer-x86: $(VENV)/local.stamp  ## build the layer for x86_64 into build/layer-x86_64
 	$(RUN) -m layers.memory --machine x86_64
 
@@ -104,19 +107,19 @@ chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, the
 openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
 	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json
 
-synth: $(VENV)/infra.stamp layer layer-dashboard  ## templates under build/synth, of both profiles or of PROFILE; needs no AWS account
+synth: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## templates under build/synth, of both profiles or of PROFILE; needs no AWS account
 	for profile in $(SYNTHESISED); do $(CDK) synth --quiet --output build/synth/$$profile -c profile=$$profile $(OPTIONS) || exit 1; done
 
-bootstrap: $(VENV)/infra.stamp layer layer-dashboard  ## prepare an AWS account and region for deployments, once
+bootstrap: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## prepare an AWS account and region for deployments, once
 	$(CDK) bootstrap -c profile=$(PROFILE) $(OPTIONS)
 
-diff: $(VENV)/infra.stamp layer layer-dashboard  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
+diff: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
 	$(CDK) diff --all -c profile=$(PROFILE) $(OPTIONS)
 
-deploy: $(VENV)/infra.stamp layer layer-dashboard  ## stand it up, or bring it up to this code (docs/deploy.md)
+deploy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## stand it up, or bring it up to this code (docs/deploy.md)
 	$(CDK) deploy --all -c profile=$(PROFILE) $(OPTIONS)
 
-destroy: $(VENV)/infra.stamp layer layer-dashboard  ## take it down; prod's database is protected and stays
+destroy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## take it down; prod's database is protected and stays
 	$(CDK) destroy --all -c profile=$(PROFILE) $(OPTIONS)
 
 system-deps:  ## install PgBouncer (Debian, needs root)

@@ -31,6 +31,8 @@ class FunctionSpec:
     """Is invoked without anybody waiting: what fails goes to a dead-letter queue."""
     when_dashboard: bool = False
     """Is there only with `dashboard=lambda`."""
+    layer: Literal["dashboard", "mcp"] | None = None
+    """The layer that it has beside those of every function."""
     snap_start: bool = True
     """May be started from a snapshot where the option asks for it."""
 
@@ -82,6 +84,16 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         tells_queue=True,
     ),
     FunctionSpec(
+        name="mcp",
+        purpose="the memory as tools of the Model Context Protocol",
+        memory_mb=1024,
+        timeout_s=29,
+        reads_replica=True,
+        models=_JUDGES,
+        tells_queue=True,
+        layer="mcp",
+    ),
+    FunctionSpec(
         name="authorizer",
         purpose="which agent a bearer token belongs to",
         memory_mb=512,
@@ -114,6 +126,7 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         memory_mb=512,
         timeout_s=29,
         when_dashboard=True,
+        layer="dashboard",
     ),
     FunctionSpec(
         name="migrate",

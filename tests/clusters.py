@@ -14,7 +14,9 @@ from psycopg import sql
 from tests.conftest import CHOSEN
 from tributary.store.embedded import EmbeddedPostgres
 
-FUNCTION_ROLES = tuple(f"tributary_{name}" for name in ("recall", "learn", "curate", "gardener", "authorizer", "dashboard"))
+FUNCTION_ROLES = tuple(
+    f"tributary_{name}" for name in ("recall", "learn", "curate", "gardener", "authorizer", "dashboard", "mcp")
+)
 ALL_ROLES = ("tributary_owner", "tributary_runtime", "tributary_operator", *FUNCTION_ROLES)
 
 

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from tests.charging import call
 from tests.clusters import FUNCTION_ROLES, Cluster, cluster_of_its_own
-from tests.contract.samples import Context
+from tests.contract.samples import Context, app_of
 from tests.contract.test_events import EVENTS, EXPECTED, HTTP_EVENTS, load, named
 from tests.doubles import RuledJudge, WordScreen, all_unrelated, within_a_subject
 from tests.gardens import AwayJudge, backdate, learned, room_for
@@ -34,7 +34,6 @@ from tributary.core.requests import Question
 from tributary.core.spending import account
 from tributary.core.status import Unseen
 from tributary.edges.dashboard import container_app
-from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
 from tributary.edges.lambda_http.gardening import tended
 from tributary.edges.lambda_http.port import Event
@@ -141,7 +140,7 @@ def test_a_function_may_do_what_a_sample_event_asks_of_it(cluster: Cluster, trib
     event = filled(path, tribe)
     function = path.parent.name
     with permitted(cluster, tribe, function) as memory:
-        response = App(function, lambda: memory)(event, Context())
+        response = app_of(function, memory)(event, Context())
     assert response["statusCode"] == OTHERWISE.get(named(path), 200), response["body"]
 
 
@@ -156,7 +155,7 @@ def test_the_authorizer_may_say_who_is_calling_and_write_down_when(cluster: Clus
     assert tribe.rows(used, tribe.tribe_id)[0]["used"] == int(str(before)) + 1
 
 
-@pytest.mark.parametrize("function", ["recall", "learn", "curate"])
+@pytest.mark.parametrize("function", ["recall", "learn", "curate", "mcp"])
 def test_a_function_looks_up_a_token_audits_refusals_and_keeps_its_books(cluster: Cluster, tribe: Tribal, function: str) -> None:
     with permitted(cluster, tribe, function) as memory:
         reader = memory.authenticate(tribe.token("reader", Role.READER))
@@ -261,6 +260,14 @@ def test_recall_writes_its_books_and_a_tokens_use_and_nothing_else(cluster: Clus
         connection.rollback()
 
 
+def test_mcp_may_do_what_recall_learn_and_curate_may_and_nothing_else(cluster: Cluster) -> None:
+    its_own = ("tributary_recall", "tributary_learn", "tributary_curate")
+    with connect(Target(url=cluster.url(DATABASE))) as connection:
+        for rights in (functions_of, tables_of):
+            assert rights(connection, "tributary_mcp") == set().union(*(rights(connection, role) for role in its_own))
+        assert "garden_beliefs_v1" not in functions_of(connection, "tributary_mcp")
+
+
 def test_the_authorizer_may_ask_who_a_token_is_and_nothing_else(cluster: Cluster) -> None:
     with connect(Target(url=cluster.url(DATABASE))) as connection:
         assert functions_of(connection, "tributary_authorizer") == {"authenticate_v1"}
@@ -293,7 +300,7 @@ def test_every_right_is_a_functions_and_the_runtime_has_them_all(cluster: Cluste
                     aclexplode(o.acl) a
                WHERE a.grantee <> o.owner"""
         ).fetchall()
-        assert {name for (name,) in granted} == set(FUNCTION_ROLES)
+        assert {name for (name,) in granted} == set(FUNCTION_ROLES) - {"tributary_mcp"}
         for rights in (functions_of, tables_of):
             assert rights(connection, "tributary_runtime") == set().union(*(rights(connection, role) for role in FUNCTION_ROLES))
 

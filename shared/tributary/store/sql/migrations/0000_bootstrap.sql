@@ -3,13 +3,14 @@
 --
 --   tributary_owner        owns every table and function; no one logs in as it, the migrating user and the operator assume it
 --   tributary_runtime      what running code acts as where one login does all: it has what each role below has
---     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard
---                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in
+--     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard, _mcp
+--                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in;
+--                          _mcp is a member of _recall, _learn and _curate, and is granted nothing itself
 --   tributary_operator     may become tributary_owner, and is nothing by itself; logs in where the others do
 DO $$
 DECLARE
     function_roles text[] := ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate', 'tributary_gardener',
-                                   'tributary_authorizer', 'tributary_dashboard'];
+                                   'tributary_authorizer', 'tributary_dashboard', 'tributary_mcp'];
     logins text[] := CASE WHEN to_regrole('rds_iam') IS NULL THEN '{}'::text[] ELSE function_roles || 'tributary_operator'::text END;
     newer boolean := current_setting('server_version_num')::integer >= 160000;
     -- from 16 on, whoever made a role is its member, and may yet not become it until that was granted as well
@@ -37,6 +38,10 @@ BEGIN
             SELECT 3, r.place, format('GRANT %I TO tributary_runtime', r.name),
                    pg_has_role(to_regrole('tributary_runtime'), to_regrole(r.name), 'USAGE')
             FROM unnest(function_roles) WITH ORDINALITY AS r(name, place)
+            UNION ALL -- its tools do what these three do, each for an agent of the role that it takes
+            SELECT 3, r.place, format('GRANT %I TO tributary_mcp', r.name),
+                   pg_has_role(to_regrole('tributary_mcp'), to_regrole(r.name), 'USAGE')
+            FROM unnest(ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate']) WITH ORDINALITY AS r(name, place)
             UNION ALL
             SELECT 4, 1, 'GRANT tributary_owner TO tributary_operator',
                    pg_has_role(to_regrole('tributary_operator'), to_regrole('tributary_owner'), becomes)

@@ -1,6 +1,6 @@
 -- Who may do what. Nobody reads or writes a table of beliefs: they are changed, and a tribe's secret or a token's row is found, by
 -- calling the functions only. Each role but the runtime is one function's, or the dashboard's; the runtime is a member of each (0000_bootstrap.sql)
--- and is granted nothing itself.
+-- and is granted nothing itself. Nor is tributary_mcp, which is a member of recall, learn and curate.
 --
 --                               recall  learn  curate  gardener  authorizer  dashboard
 --   know who asks               x       x      x                 x
