@@ -26,6 +26,7 @@ BODIES: dict[str, dict[str, object]] = {
     "contest": {"text": "no header is needed", "source": {"how": "told"}},
     "distill": {"transcript": "tool: HTTP 429"},
     "accept_review": {"golden": "rev-abc"},
+    "mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     "recall": RECALL,
     "verify": {"receipt": {}, "query": "deploy"},
     "reject_dispute": {"rationale": "it was measured"},

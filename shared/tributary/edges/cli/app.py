@@ -16,6 +16,7 @@ from tributary.edges.cli import (
     distilling,
     gardening,
     history,
+    hooks,
     judging,
     knowledge,
     mcp,
@@ -44,9 +45,9 @@ Start a server on this computer, then use it:
 
 learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs and curate talk to
 the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
-judge and models need no server. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to
-the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces
-go to the operator's function on AWS."""
+judge and models need no server. mcp and hook serve programs in which agents run. The other commands are the operator's and
+talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With
+--via lambda those about tribes, agents and spaces go to the operator's function on AWS."""
 
 
 class _Group(TyperGroup):
@@ -136,6 +137,7 @@ def _root(
 
 app.command("serve")(serving.serve)
 app.command("mcp")(mcp.mcp)
+app.add_typer(hooks.app, name="hook")
 app.command("learn")(knowledge.learn)
 app.command("distill")(distilling.distill)
 app.command("contest")(knowledge.contest)

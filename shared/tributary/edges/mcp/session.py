@@ -13,6 +13,8 @@ from tributary.edges.mcp.retries import Retries, fingerprint
 from tributary.edges.mcp.tool import Answer, Tool
 from tributary.telemetry import Event, log
 
+ROLE_S = 3.0
+"""For so long the list of tools waits for a memory that is being opened: some clients give up on it after five seconds."""
 CALL_S = 50.0
 """What a call may take over stdio, waiting for the memory included: clients wait for a minute."""
 
@@ -52,7 +54,7 @@ class Session:
         *,
         retries: Retries,
         expected: Role = "writer",
-        role_s: float = 10.0,
+        role_s: float = ROLE_S,
         call_s: float = CALL_S,
         lost: Callable[[Opened], None] = lambda _: None,
     ) -> None:
