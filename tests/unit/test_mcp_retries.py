@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import httpx
 import pytest
-
 from mcp import Client, MCPError
-from tests.unit.client_fakes import LESSON, TOKEN, URL
+
+from tests.unit.client_fakes import TOKEN, URL, lesson
 from tributary.client import Memory
 from tributary.edges.mcp.retries import WINDOW_S, Seen, Windowed, fingerprint
 from tributary.edges.mcp.server import make_server
@@ -20,7 +20,7 @@ from tributary.edges.mcp.session import Opened, Session
 LEARN = {"text": "it is 80", "situation": "operating", "how": "observed"}
 LEARNED: dict[str, Any] = {
     "outcome": "learned",
-    "lesson": LESSON,
+    "lesson": lesson(),
     "replaced": [],
     "dispute": None,
     "challenges": [],

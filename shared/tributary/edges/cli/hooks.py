@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Commands that an agent's program runs by itself, at events of its own.")
 
-HOOK_S = 6.0
-"""So long a session may be kept from beginning; its user waits."""
 _CLOSE_S = 2.0
 _STDIN_S = 1.0
 _EVENT = "SessionStart"
@@ -43,6 +41,9 @@ def session_start(
         str | None, typer.Option(metavar="NAME", help="Who asks a local memory, as for 'tributary mcp'; made at its first use.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="At most so many lessons.")] = 5,
+    within: Annotated[
+        float, typer.Option("--within", metavar="SECONDS", min=0.1, max=600, help="For so long the session may be kept waiting.")
+    ] = 6.0,
 ) -> None:
     """Recall what the tribe knows of the project, as a SessionStart hook of Claude Code.
 
@@ -55,7 +56,7 @@ def session_start(
     from tributary.edges.mcp.wire import claim
 
     wire = claim()
-    ends_at = time.monotonic() + HOOK_S
+    ends_at = time.monotonic() + within
     doors: Doors = context.find_root().obj.doors
     told: list[str] = []
     late: list[Late] = []
@@ -67,7 +68,7 @@ def session_start(
             told.append(_excuse(getattr(error, "code", type(error).__name__)))
 
     # In threads: neither a client that leaves standard input open nor a database that hangs keeps the session waiting.
-    _run(work, HOOK_S)
+    _run(work, within)
     text = told[0] if told else _excuse("timed_out")
     wire.write_line(json.dumps({"hookSpecificOutput": {"hookEventName": _EVENT, "additionalContext": text}}))
     if late:
