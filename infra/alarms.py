@@ -160,13 +160,20 @@ def _gardening(config: Config) -> Iterator[Alarm]:
         missing=_QUIET_IS_WRONG,
     )
     yield Alarm(
+        name="actions-in-doubt",
+        means="Nobody knows whether the effects of some actions happened; a curator has to look, and reconcile them",
+        metric=one_of("ActionsInDoubt", "gardener", statistic="Maximum", period=_HOUR),
+        threshold=1,
+        periods=24,
+    )
+    yield Alarm(
         name="gardener-failing",
         means="Rules of the gardener fail in some tribes",
         metric=_added(
             "failed",
             [
                 one_of("GardenFailed", "gardener", rule, statistic="Sum", period=_HOUR)
-                for rule in ("settle", "rescreen", "rejudge", "stamp", "evict", "embed", "index", "prune", "none")
+                for rule in ("settle", "rescreen", "rejudge", "stamp", "evict", "embed", "index", "doubt", "prune", "none")
             ],
             period=_HOUR,
         ),

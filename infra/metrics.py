@@ -41,6 +41,8 @@ DIMENSION: Mapping[str, str | None] = {
     "OldestDispute": None,
     "ChallengesOpen": None,
     "ClockAhead": None,
+    "Actions": "outcome",
+    "ActionsInDoubt": None,
 }
 """Every metric, with its dimension besides `service`."""
 

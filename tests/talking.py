@@ -79,7 +79,7 @@ class Bare:
         self.lines: list[str] = []
 
     def send(self, method: str, params: object = None, request: int | None = None) -> None:
-        message = {"jsonrpc": "2.0", "method": method}
+        message: dict[str, object] = {"jsonrpc": "2.0", "method": method}
         message |= {} if params is None else {"params": params}
         message |= {} if request is None else {"id": request}
         self.raw(json.dumps(message))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from uuid import UUID
 
+from tests.contract.stand_in_actions import StandInActions
 from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tests.contract.stand_in_history import StandInHistory
@@ -113,6 +114,10 @@ class StandIn:
     @property
     def agents(self) -> StandInAgents:
         return StandInAgents(self._note)
+
+    @property
+    def actions(self) -> StandInActions:
+        return StandInActions(self._note)
 
     @property
     def history(self) -> StandInHistory:

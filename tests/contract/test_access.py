@@ -34,6 +34,11 @@ BODIES: dict[str, dict[str, object]] = {
     "set_policy": {"version": 1, "precedence": []},
     "create_agent": {"name": "made", "role": "writer"},
     "set_role": {"role": "reader"},
+    "begin_action": {"key": "reboot:db-7", "description": "reboot db-7"},
+    "complete_action": {"lease": "lease_0"},
+    "fail_action": {"lease": "lease_0", "failure": "the API refused it"},
+    "renew_action": {"lease": "lease_0"},
+    "reconcile_action": {"happened": False, "rationale": "nothing was rebooted"},
 }
 """Of the operations that need one."""
 

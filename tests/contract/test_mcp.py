@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it comes without types
 
 from tests.contract.samples import LEARN, Context, bearer, event_of
 from tests.contract.stand_in import AT, CURATOR, READER, WRITER, StandIn, lesson_of

@@ -82,6 +82,8 @@ def test_functions_emit_all_metrics_of_the_catalogue_and_no_other(account: Accou
         assert learn(account.learn("The deploy API does not need X-Batch: true"))["statusCode"] == 200
         assert learn(account.learn("Clear the cache first", wait=False))["statusCode"] == 202
         assert learn(queues.event_of(queue.received(1))) == {"batchItemFailures": []}
+        begin = json.dumps({"key": "reboot:db-7", "description": "reboot db-7"}).encode()
+        assert learn(event_of("POST", "/v1/actions", principal=account.writer, body=begin))["statusCode"] == 200
     # the queue is away by now
     assert learn(account.learn("Warm the cache last", wait=False))["statusCode"] == 202
     recall = account.function("recall")

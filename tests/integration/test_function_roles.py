@@ -101,12 +101,18 @@ def filled(path: Path, tribal: Tribal) -> Event:
         Prefix.AGENT: leaver.agent_id,
         Prefix.TOKEN: token_id,
     }
+    begun = tribal.memory.actions.begin(writer, "resize:db-7", "resize db-7")
+    ids[Prefix.ACTION] = begun.action.action_id
     if name.startswith("review-"):
         ids[Prefix.REVIEW] = reported(tribal, contender.decision_id, believed.lesson_id)
     text = json.dumps(load(path))
     for prefix, found in ids.items():
         assert isinstance(found, UUID)
         text = text.replace(show(prefix, UUID("0199c0de5a1e7b2c8d3f4a5b6c7d8e9f")), show(prefix, found))
+    assert begun.lease is not None
+    text = text.replace("lease_" + "0" * 64, begun.lease)
+    if name == "action-reconcile":
+        tribal.memory.actions.fail(writer, begun.action.action_id, begun.lease, "the reply was lost", unsure=True)
     for instant, then in (('seen_tick\\": 418', 'seen_tick\\": 418000'), ("after=418", "after=0")):
         text = text.replace(instant, then)
     mark = uuid4().hex[:8]  # a principal is one agent's, in all tribes of the database
@@ -191,6 +197,8 @@ def test_the_gardener_tends_what_time_and_missing_models_left(cluster: Cluster) 
         room_for(tribal, 3)
         create(tribal)
         tribal.rows("INSERT INTO tributary.tribe_day VALUES (%s, '2020-01-01', 1)", tribal.tribe_id)
+        tribal.memory.actions.begin(tribal.curator, "k", "left behind")
+        tribal.rows("UPDATE tributary.action SET begun_at = begun_at - interval '1 day', lease_until = begun_at")
         with permitted(cluster, tribal, "gardener") as memory:
             report = tended(memory.gardener, Context())
         mine = next(one for one in report["tribes"] if one["tribe"] == tribal.name)

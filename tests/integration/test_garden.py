@@ -59,6 +59,7 @@ def neglected(tribal: Tribal, screen: WordScreen, judge: AwayJudge) -> None:
         "DELETE FROM tributary.lesson_vector WHERE lesson_id = (SELECT lesson_id FROM tributary.lesson WHERE text = %s)", HEADER
     )
     room_for(tribal, 4)
+    tribal.memory.actions.begin(writer, "k", "left behind")
     tribal.clock.advance(days=8)
     judge.away = False
 
@@ -95,6 +96,7 @@ def test_without_time_nothing_is_done_and_all_of_it_is_left(database_url: str) -
             Rule.STAMP: 1,
             Rule.EVICT: 2,
             Rule.EMBED: 1,
+            Rule.DOUBT: 1,
             Rule.PRUNE: 1,
         }
         garden(tribal)

@@ -33,6 +33,7 @@ PAGES = (
     *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "database-roles.md", "iam.md", "dashboard.md"),
     *("operator.md", "metrics.md", "layer.md"),
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md"),
+    "actions.md",
 )
 CLIENTS = ("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_OPERATOR_FUNCTION")
 WRITTEN_BY_THE_FORMAT = {"at", "level", "event", "operation", "trace_id", "span_id", "traceback"}

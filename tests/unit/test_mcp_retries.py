@@ -98,6 +98,12 @@ def test_without_a_session_equal_calls_share_a_key_for_two_minutes() -> None:
     assert Windowed(began).key("call") != Windowed(began).key("other")
 
 
+def test_a_call_that_is_meant_each_time_shares_its_key_with_no_other_where_nothing_is_seen() -> None:
+    assert Windowed(0).key("call", meant=True) != Windowed(0).key("call", meant=True)
+    seen = Seen()
+    assert seen.key("call", meant=True) == seen.key("call", meant=True)
+
+
 def test_what_was_forgotten_is_given_a_new_key() -> None:
     seen = Seen()
     first = seen.key("call")

@@ -8,20 +8,24 @@ hits = memory.recall("deploy payments", at_least=learned.tick)
 print(hits.as_prompt())
 """
 
+from tributary.client.actions import Actions
 from tributary.client.calls import Attempt, LessonDetail, Page
 from tributary.client.curation import Curation, Listing
 from tributary.client.curation_calls import ListingPage
 from tributary.client.errors import (
     BadReply,
     BadSetting,
+    Busy,
     CodeTooOld,
     Corrupt,
     Forbidden,
     IdempotencyConflict,
+    InDoubt,
     InvalidRequest,
     ModelFailed,
     NotComplete,
     NotConfigured,
+    NotDone,
     NotFound,
     NotMigrated,
     NotSetUp,
@@ -46,6 +50,9 @@ from tributary.client.receipts import Receipt
 from tributary.client.values import Challenge, Lesson, LessonDraft, derived, imported, observed, source_of, told
 from tributary.client.view import View
 from tributary.client.visible import visible
+from tributary.contract.actions import ActionReply as Action
+from tributary.contract.actions import BegunReply as Begun
+from tributary.contract.actions import CompletedReply as Completed
 from tributary.contract.costs import CostsReply as Costs
 from tributary.contract.curation import AuditEntryReply as AuditEntry
 from tributary.contract.curation import DecisionReply as Decision
@@ -76,14 +83,19 @@ from tributary.contract.status import StatusReply as MemoryStatus
 __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_URL",
+    "Action",
+    "Actions",
     "Attempt",
     "AuditEntry",
     "BadReply",
     "BadSetting",
+    "Begun",
+    "Busy",
     "Challenge",
     "Change",
     "Changes",
     "CodeTooOld",
+    "Completed",
     "Corrupt",
     "Costs",
     "Curation",
@@ -99,6 +111,7 @@ __all__ = [
     "Hit",
     "Hits",
     "IdempotencyConflict",
+    "InDoubt",
     "InvalidRequest",
     "Learned",
     "Lesson",
@@ -112,6 +125,7 @@ __all__ = [
     "ModelFailed",
     "NotComplete",
     "NotConfigured",
+    "NotDone",
     "NotFound",
     "NotMigrated",
     "NotSetUp",

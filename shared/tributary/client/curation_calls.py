@@ -42,30 +42,30 @@ def disputes(
     *, state: DisputeState, lesson: LessonRef | None, page_size: int, before: str | None
 ) -> Call[ListingPage[curation.DisputeReply]]:
     query = {"state": state, **_of_lesson(lesson)}
-    return _listing("disputes", curation.DisputesReply, lambda page: page.disputes, query, page_size, before)
+    return listing("disputes", curation.DisputesReply, lambda page: page.disputes, query, page_size, before)
 
 
 def challenges(
     *, state: DisputeState, lesson: LessonRef | None, page_size: int, before: str | None
 ) -> Call[ListingPage[curation.DisputeReply]]:
     query = {"state": state, **_of_lesson(lesson)}
-    return _listing("challenges", curation.DisputesReply, lambda page: page.disputes, query, page_size, before)
+    return listing("challenges", curation.DisputesReply, lambda page: page.disputes, query, page_size, before)
 
 
 def quarantine(*, page_size: int, before: str | None) -> Call[ListingPage[curation.HeldReply]]:
-    return _listing("quarantine", curation.QuarantineReply, lambda page: page.held, {}, page_size, before)
+    return listing("quarantine", curation.QuarantineReply, lambda page: page.held, {}, page_size, before)
 
 
 def decisions(*, lesson: LessonRef | None, page_size: int, before: str | None) -> Call[ListingPage[curation.DecisionReply]]:
-    return _listing("decisions", curation.DecisionsReply, lambda page: page.decisions, _of_lesson(lesson), page_size, before)
+    return listing("decisions", curation.DecisionsReply, lambda page: page.decisions, _of_lesson(lesson), page_size, before)
 
 
 def reviews(*, state: ReviewFilter, page_size: int, before: str | None) -> Call[ListingPage[curation.ReviewReply]]:
-    return _listing("reviews", curation.ReviewsReply, lambda page: page.reviews, {"state": state}, page_size, before)
+    return listing("reviews", curation.ReviewsReply, lambda page: page.reviews, {"state": state}, page_size, before)
 
 
 def audit(*, page_size: int, before: str | None) -> Call[ListingPage[curation.AuditEntryReply]]:
-    return _listing("audit", curation.AuditReply, lambda page: page.entries, {}, page_size, before)
+    return listing("audit", curation.AuditReply, lambda page: page.entries, {}, page_size, before)
 
 
 def dispute(which: DisputeRef) -> Call[curation.DisputeReply]:
@@ -165,7 +165,7 @@ def _of_lesson(lesson: LessonRef | None) -> dict[str, str]:
     return {} if lesson is None else {"lesson": lesson_id(lesson)}
 
 
-def _listing(
+def listing(
     operation: str,
     model: type[Model],
     items: Callable[[Model], list[Item]],
@@ -173,6 +173,8 @@ def _listing(
     page_size: int,
     before: str | None,
 ) -> Call[ListingPage[Item]]:
+    """Returns the call for a page of a listing, which has the operation's name as its path."""
+
     def read_page(body: bytes) -> ListingPage[Item]:
         reply = read(model, body)
         cursor: str | None = getattr(reply, "next", None)

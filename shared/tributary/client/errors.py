@@ -12,6 +12,9 @@
     ├── WrongStanding              wrong_standing         the lesson's status does not allow it
     ├── TooLarge                   too_large              the request is too large
     ├── NotComplete                not_complete           absence was claimed on an incomplete search
+    ├── OfAction                                          an action was not carried out; `action` is how it stands
+    │   ├── InDoubt                in_doubt               nobody knows whether its effect happened
+    │   └── Busy                   busy                   another one is at it, and takes longer than was waited
     ├── Unavailable                unavailable            try again later; `retry_after` says when, if it is known
     │   ├── Unreachable            unreachable            no reply came: no server there, or the network failed
     │   ├── RateLimited            rate_limited           too much was written by the agent, or in the tribe on this day
@@ -27,6 +30,7 @@
     └── BadReply                   bad_reply              what answered does not speak this API
 
 The class docstring is the message when the server gave none. Two codes may share a class; `code` is always the server's.
+`NotDone` is none of them: functions that `Memory.once` carries out raise it.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from tributary.contract.actions import ActionReply
 from tributary.contract.models import FieldProblem
 
 
@@ -124,6 +129,34 @@ class NotComplete(TributaryError):
     """The search was not complete, so it cannot show that there is nothing."""
 
     default_code = "not_complete"
+
+
+class OfAction(TributaryError):
+    """An action was not carried out."""
+
+    def __init__(self, action: ActionReply) -> None:
+        self.action = action
+        """The action as it stands."""
+        super().__init__(f"{type(self).__doc__} Its id is {action.id}, its key {action.key!r}.")
+
+    def __reduce__(self) -> tuple[type[OfAction], tuple[ActionReply]]:
+        return type(self), (self.action,)  # an exception is remade from its message, which is not what this one takes
+
+
+class InDoubt(OfAction):
+    """Nobody knows whether the effect of this action happened, so it is not carried out again before a curator reconciled it."""
+
+    default_code = "in_doubt"
+
+
+class Busy(OfAction):
+    """Another one is carrying out this action, and takes longer than was waited for it."""
+
+    default_code = "busy"
+
+
+class NotDone(Exception):
+    """Raised by a function that `Memory.once` carries out: its effect did not happen, so the action may be begun again."""
 
 
 class Unavailable(TributaryError):

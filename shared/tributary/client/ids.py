@@ -6,6 +6,7 @@ import re
 from typing import Protocol
 
 from tributary.client.values import broken
+from tributary.contract.actions import ActionReply, BegunReply, CompletedReply
 from tributary.contract.curation import DecisionReply, DisputeReply, HeldReply, ReportedReply, ReviewReply
 from tributary.contract.models import ChallengeReply, LearnReply, LessonReply
 
@@ -21,6 +22,8 @@ LessonRef = str | LessonReply | OfALesson
 """A lesson in an argument."""
 DisputeRef = str | DisputeReply | ChallengeReply | LearnReply
 """A dispute or a challenge in an argument."""
+ActionRef = str | ActionReply | BegunReply | CompletedReply
+"""A durable action in an argument."""
 DecisionRef = str | DecisionReply | LearnReply | DisputeReply | HeldReply
 """A decision in an argument."""
 ReviewRef = str | ReviewReply | ReportedReply
@@ -49,6 +52,12 @@ def review_id(which: ReviewRef) -> str:
     """Returns the id of a review case; raises InvalidRequest for what is none and carries none."""
     carried = getattr(which, "id", None), getattr(which, "review", None)
     return _found("rev", "review", which, *carried)
+
+
+def action_id(which: ActionRef) -> str:
+    """Returns the id of a durable action; raises InvalidRequest for what is none and carries none."""
+    carried = getattr(which, "id", None), getattr(getattr(which, "action", None), "id", None)
+    return _found("act", "action", which, *carried)
 
 
 def _found(prefix: str, field: str, *given: object) -> str:

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 
 from tributary.client import calls, distilling, history
+from tributary.client.actions import Actions
 from tributary.client.blocking import BlockingDriver
 from tributary.client.calls import Attempt, Call, LessonDetail, Page, Require
 from tributary.client.conversation import converse
@@ -22,6 +23,7 @@ from tributary.client.history import Change, Changes, Feed, Timeline
 from tributary.client.hits import Hit, Hits, receipt_of
 from tributary.client.ids import LessonRef
 from tributary.client.keys import key_or_new
+from tributary.client.once import Once
 from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
 from tributary.client.values import Lesson, LessonDraft, Moment, broken, observed
@@ -67,6 +69,8 @@ class Memory:
         self._driver = BlockingDriver(self._place, transport=transport, clock=clock, sleep=sleep)
         self.curation = Curation(self._run)
         """What curators look through and decide."""
+        self.actions = Actions(self._run)
+        """Side effects that happen once, step by step."""
 
     @property
     def url(self) -> str:
@@ -226,6 +230,27 @@ class Memory:
     def retire(self, lesson: LessonRef, cause: RetireCause = "outdated", *, idempotency_key: str | None = None) -> RetiredReply:
         """Ends a lesson, by its author's word or a curator's; what a curator calls wrong is disputed when it comes again."""
         return self._run(calls.retire(lesson, cause=cause, idempotency_key=key_or_new(idempotency_key)))
+
+    def once(
+        self,
+        key: str,
+        function: Callable[[], Any],
+        *,
+        description: str | None = None,
+        lease_s: int = 60,
+        wait_s: float = 30.0,
+    ) -> Any:
+        """Has `function` called once in the tribe for this key, ever, and returns its result, a JSON value, to all who ask.
+
+        The key says what is to happen once, as `reboot:db-7:inc-12`: whoever means the same makes the same key. While another
+        one is at it, waits up to `wait_s` seconds, then raises Busy. The lease is renewed while `function` runs; when this
+        process is killed it runs out after `lease_s` seconds, and the action is in doubt: this and every later call raises
+        InDoubt until a curator has reconciled it. So it is when `function` raises anything but `NotDone`, by which it says that
+        nothing happened; then the action may be begun again. A result that cannot be kept raises InvalidRequest, and the action
+        is done without it.
+        """
+        once = Once(self.actions, clock=self._clock, sleep=self._sleep, jitter=self._jitter)
+        return once.carry_out(key, function, description=description, lease_s=lease_s, wait_s=wait_s)
 
     def recall(  # noqa: PLR0913
         self,

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tributary.contract import limits
 
 Role = Literal["reader", "writer", "curator"]
-IdPrefix = Literal["les", "dis", "dec", "rev", "agt", "tok"]
+IdPrefix = Literal["les", "dis", "dec", "rev", "agt", "tok", "act"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tributary.contract import models
+from tributary.contract.action_routes import ACTIONS
 from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
 from tributary.contract.history_routes import HISTORY
@@ -43,4 +44,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *AGENTS, *STATUS, *MCP, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *CURATION, *ACTIONS, *AGENTS, *STATUS, *MCP, *_OPEN)

@@ -20,6 +20,7 @@ class Rule(StrEnum):
     EVICT = "evict"
     EMBED = "embed"
     INDEX = "index"
+    DOUBT = "doubt"
     PRUNE = "prune"
 
 
@@ -70,6 +71,8 @@ class Backlog:
     challenges: int = 0
     oldest_dispute_s: float = 0.0
     clock_ahead_s: float = 0.0
+    in_doubt: int = 0
+    """Actions of which nobody knows whether their effect happened."""
 
     def __add__(self, other: Backlog) -> Backlog:
         return Backlog(
@@ -79,6 +82,7 @@ class Backlog:
             challenges=self.challenges + other.challenges,
             oldest_dispute_s=max(self.oldest_dispute_s, other.oldest_dispute_s),
             clock_ahead_s=max(self.clock_ahead_s, other.clock_ahead_s),
+            in_doubt=self.in_doubt + other.in_doubt,
         )
 
 

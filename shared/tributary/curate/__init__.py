@@ -2,5 +2,6 @@
 
 from tributary.curate.curator import Curator
 from tributary.curate.desk import Desk
+from tributary.curate.words import check_words
 
-__all__ = ["Curator", "Desk"]
+__all__ = ["Curator", "Desk", "check_words"]

@@ -12,6 +12,7 @@ from tributary.core.clock import Now, utc_now
 from tributary.core.errors import NotFound, TributaryError, Unavailable
 from tributary.core.garden import GardenReport, Rule, TribeReport
 from tributary.garden.budget import Budget, never
+from tributary.garden.doubt import doubt
 from tributary.garden.embed import embed
 from tributary.garden.evict import evict
 from tributary.garden.index import index
@@ -47,7 +48,12 @@ class Gardener:
         now: Now = utc_now,
     ) -> None:
         self._tools = Tools(
-            database=database, learner=learner, exact_limit=exact_limit, keeping=keeping or Keeping(), ledger=ledger
+            database=database,
+            learner=learner,
+            exact_limit=exact_limit,
+            keeping=keeping or Keeping(),
+            ledger=ledger,
+            database_time=now is utc_now,
         )
         self._now = now
         self._quiet = Quiet()
@@ -92,6 +98,8 @@ class Gardener:
             embed(visit, tally)
         with visit.working(Rule.INDEX) as tally:
             index(visit, tally)
+        with visit.working(Rule.DOUBT) as tally:
+            doubt(visit, tally)
         with visit.working(Rule.PRUNE) as tally:
             prune(visit, tally)
 

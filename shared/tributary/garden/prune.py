@@ -1,4 +1,4 @@
-"""Rule 8: first replies, daily counts, spent pace and single calls of models are forgotten once nobody asks for them any more."""
+"""Rule 9: first replies, daily counts, spent pace and single calls of models are forgotten once nobody asks for them any more."""
 
 from __future__ import annotations
 

@@ -53,6 +53,12 @@ class Tools:
     exact_limit: int
     keeping: Keeping
     ledger: Ledger
+    database_time: bool = True
+    """Whether leases run out by the database's clock, rather than by that of the visit, which a test has set."""
+
+    def now_for(self, now: datetime) -> datetime | None:
+        """Returns the instant that the schema's functions are told for a visit at `now`; None for the database's own."""
+        return None if self.database_time else now
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +72,7 @@ class Building:
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """What there was to do in a tribe at a tick. Counts of lessons, but for `outgrown` and `prunable`."""
+    """What there was to do in a tribe at a tick. Counts of lessons, where nothing else is said."""
 
     at: str
     """The database's instant, as it is written there."""
@@ -81,6 +87,10 @@ class Survey:
     """Seconds since the oldest open dispute was opened, 0 when none is."""
     clock_ahead_s: float
     """Seconds by which the tribe's clock is ahead of the database's, 0 when it is not."""
+    overdue: int
+    """Actions whose lease ran out."""
+    in_doubt: int
+    """Actions in doubt besides them."""
     unscreened: int
     unjudged: int
     unembedded: int
@@ -185,13 +195,14 @@ class Visit:
             challenges=found.challenges,
             oldest_dispute_s=found.oldest_dispute_s,
             clock_ahead_s=found.clock_ahead_s,
+            in_doubt=found.overdue + found.in_doubt,
         )
         return TribeReport(tribe_id=self.tribe_id, name=self.name, rules=done, failed=failed, ms=ms, backlog=backlog)
 
 
 def survey(tools: Tools, tribe_id: UUID, now: datetime) -> Survey:
     """Reads what there is to do; raises NotFound, and CodeTooOld when this code may not touch the schema any more."""
-    parameters = {"tribe_id": tribe_id, "exact_limit": tools.exact_limit, **tools.keeping.cutoffs(now)}
+    parameters = {"tribe_id": tribe_id, "exact_limit": tools.exact_limit, "now": tools.now_for(now), **tools.keeping.cutoffs(now)}
     row = rows.document(tools.database.value(statement("garden", "survey"), parameters))
     check_level(row["oldest_code"])
     return Survey(
@@ -205,6 +216,8 @@ def survey(tools: Tools, tribe_id: UUID, now: datetime) -> Survey:
         challenges=row["challenges"],
         oldest_dispute_s=row["oldest_dispute_s"],
         clock_ahead_s=row["clock_ahead_s"],
+        overdue=row["overdue"],
+        in_doubt=row["in_doubt"],
         unscreened=row["unscreened"],
         unjudged=row["unjudged"],
         unembedded=row["unembedded"] or 0,

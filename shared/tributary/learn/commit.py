@@ -71,6 +71,7 @@ def _document(proposal: Proposal, reading: Reading, bench: Bench, plan: Plan) ->
         "screening": {"screen": proposal.screening.screen, "reasons": list(_reasons(proposal, plan))},
         "caught": proposal.screening.quarantined,
         "receipts": [one.document() for one in proposal.citations],
+        **({} if proposal.completes is None else {"completes": proposal.completes.document()}),
     }
 
 

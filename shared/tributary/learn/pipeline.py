@@ -10,6 +10,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from tributary.access import SERVER_KEY, Admission, Admitted, check_key, request_digest
+from tributary.core.action import Completion
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import lapsed
@@ -71,6 +72,33 @@ class Learner:
         with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
             door = self._admit(principal, draft, idempotency_key)
             result = self._admitted(principal, draft, door, deadline=deadline, wait=wait)
+        return self._told(principal, result)
+
+    def learn_completing(
+        self,
+        principal: Principal,
+        draft: Draft,
+        completion: Completion,
+        *,
+        deadline_s: float | None = None,
+        wait: bool = True,
+    ) -> Learned:
+        """Learns `draft` as `learn` does, and completes an action in the same transaction: both are committed, or neither.
+
+        It is let in with the completion, and not counted once more. Raises what `learn` raises, and NotFound, Forbidden or
+        WrongStanding where the action cannot be completed.
+        """
+        deadline = Deadline.after(deadline_s)
+        check_draft(draft)
+        with traces.span(Span.LEARN, tribe=principal.tribe_id, agent=principal.name):
+            citations = self.cite(principal, draft.receipts)
+            admitted = Admitted(
+                key=f"{SERVER_KEY}action:{completion.key}",
+                digest=request_digest("learn", content_of(draft, citations)),
+                replay=None,
+            )
+            door = _Door(citations=citations, admitted=admitted)
+            result = self._admitted(principal, draft, door, deadline=deadline, wait=wait, completes=completion)
         return self._told(principal, result)
 
     def learn_all(
@@ -249,6 +277,7 @@ class Learner:
         deadline: Deadline,
         wait: bool,
         placed: Placed | None = None,
+        completes: Completion | None = None,
     ) -> Learned:
         admitted = door.admitted
         if admitted.replay is not None:
@@ -258,7 +287,7 @@ class Learner:
         proposal = self.decider.propose(
             principal, draft, key=admitted.key, digest=admitted.digest, placed=placed, deadline=deadline
         )
-        proposal = replace(proposal, citations=door.citations)
+        proposal = replace(proposal, citations=door.citations, completes=completes)
         if not wait or deadline.passed:
             return learned(self.decider.keep(proposal))
         return learned(self.decider.decide(proposal, deadline))

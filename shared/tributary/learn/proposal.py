@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from tributary.core.action import Completion
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import Ending
 from tributary.core.decision import ScreenFinding, VerdictKind
@@ -80,6 +81,8 @@ class Proposal:
     """The believed lesson that this one speaks against, whatever a judge says."""
     citations: tuple[Citation, ...] = ()
     """The receipts that the writer cited."""
+    completes: Completion | None = None
+    """The action that is completed when it is committed."""
     replans: int = 0
 
     @property

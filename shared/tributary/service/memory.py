@@ -13,6 +13,7 @@ from uuid import UUID
 
 from tributary import access
 from tributary.access import charged
+from tributary.actions import Actions
 from tributary.core.agent import Principal
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Learned, Reinforced
@@ -63,6 +64,8 @@ class Memory:
     """What curators, and authors of their own lessons, do besides learning."""
     desk: Desk
     """What curators look through."""
+    actions: Actions
+    """Side effects that happen once."""
     gardener: Gardener
     """What time, room and missing models left to do. For workers and operators, not for callers."""
     agents: access.Agents

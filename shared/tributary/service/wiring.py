@@ -11,11 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Usage
+from tributary.actions import Actions
 from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget
 from tributary.core.errors import BadSetting
 from tributary.core.ports import Distiller, Embedder, Judge, PendingNotice, Screen
-from tributary.curate import Curator, Desk
+from tributary.curate import Curator, Desk, check_words
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Distilling, Learner, Telling
 from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
@@ -99,6 +100,16 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
         distilling=Distilling(admission=admission, distiller=given.distiller or models.distiller, now=given.now),
         curate=Curator(database=database, admission=admission, learner=learner, screen=screen, ledger=ledger, now=given.now),
         desk=Desk(database=database, signer=signer, now=given.now),
+        actions=Actions(
+            database=database,
+            reading=databases.current,
+            admission=admission,
+            learner=learner,
+            check_words=partial(check_words, screen),
+            signer=signer,
+            ledger=ledger,
+            now=given.now,
+        ),
         gardener=Gardener(
             database=database,
             learner=learner,

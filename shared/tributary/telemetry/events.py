@@ -27,6 +27,7 @@ class Event(StrEnum):
     QUEUE_SETTLED = "queue.settled"
     REINFORCED = "reinforce.committed"
     CURATED = "curate.committed"
+    ACTION_CHANGED = "action.changed"
     MIGRATION_FAILED = "migration.failed"
     GARDEN_SWEPT = "garden.swept"
     GARDEN_FAILED = "garden.failed"

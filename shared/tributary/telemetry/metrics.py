@@ -62,6 +62,8 @@ class Metric(StrEnum):
     OLDEST_DISPUTE = "OldestDispute", SECONDS
     CHALLENGES_OPEN = "ChallengesOpen", COUNT
     CLOCK_AHEAD = "ClockAhead", SECONDS
+    ACTIONS = "Actions", COUNT, "outcome"
+    ACTIONS_IN_DOUBT = "ActionsInDoubt", COUNT
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from tributary.edges.cli import (
+    acting,
     agents,
     costs,
     curation,
@@ -43,11 +44,11 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs and curate talk to
-the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen,
-judge and models need no server. mcp and hook serve programs in which agents run. The other commands are the operator's and
-talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With
---via lambda those about tribes, agents and spaces go to the operator's function on AWS."""
+learn, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, stats, distill, costs, curate and action
+talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here.
+screen, judge and models need no server. mcp and hook serve programs in which agents run. The other commands are the operator's
+and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME.
+With --via lambda those about tribes, agents and spaces go to the operator's function on AWS."""
 
 
 class _Group(TyperGroup):
@@ -152,6 +153,7 @@ app.command("changes")(history.changes)
 app.command("stats")(stats.stats)
 app.command("costs")(costs.costs)
 app.add_typer(curation.app, name="curate")
+app.add_typer(acting.app, name="action")
 app.command("screen")(screening.screen)
 app.command("judge")(judging.judge)
 app.add_typer(tribes.app, name="tribe")

@@ -32,12 +32,12 @@ EXITS: tuple[ExitCode, ...] = (
     ExitCode(
         value=5,
         meaning="there is no such thing, or it stands in the way of what is there",
-        codes=("not_found", "wrong_standing", "idempotency_conflict", "not_complete", "port_taken"),
+        codes=("not_found", "wrong_standing", "idempotency_conflict", "not_complete", "in_doubt", "port_taken"),
     ),
     ExitCode(
         value=6,
         meaning="cannot be reached or is too busy now; try again later",
-        codes=("unavailable", "unreachable", "overloaded", "rate_limited", "timed_out", "model_failed"),
+        codes=("unavailable", "unreachable", "overloaded", "rate_limited", "timed_out", "model_failed", "busy"),
     ),
     ExitCode(
         value=SETUP,

@@ -43,3 +43,4 @@ def _record(report: GardenReport) -> None:
     metrics.record(Metric.OLDEST_DISPUTE, stands.oldest_dispute_s)
     metrics.record(Metric.CHALLENGES_OPEN, stands.challenges)
     metrics.record(Metric.CLOCK_AHEAD, stands.clock_ahead_s)
+    metrics.record(Metric.ACTIONS_IN_DOUBT, stands.in_doubt)

@@ -37,6 +37,7 @@ _ID_OF = {
     "rev": "a case of the review queue",
     "agt": "an agent",
     "tok": "a token",
+    "act": "an action",
 }
 _MAY_FAIL = ("internal", "bad_setting", "corrupt")
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from tributary.access import Agents
+    from tributary.actions import Actions
     from tributary.core.agent import Principal
     from tributary.core.costs import By, Costs
     from tributary.core.decision import Learned, Reinforced
@@ -57,6 +58,9 @@ class MemoryFace(Protocol):
 
     @property
     def agents(self) -> Agents: ...
+
+    @property
+    def actions(self) -> Actions: ...
 
     @property
     def history(self) -> Historian: ...

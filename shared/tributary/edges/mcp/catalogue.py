@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from tributary.contract.route import Role
+from tributary.edges.mcp.acting import ACTING
 from tributary.edges.mcp.curating import CURATING
 from tributary.edges.mcp.reading import READING
 from tributary.edges.mcp.tool import Tool
 from tributary.edges.mcp.writing import WRITING
 
-TOOLS: Mapping[str, Tool[Any]] = {tool.name: tool for tool in (*READING, *WRITING, *CURATING)}
+TOOLS: Mapping[str, Tool[Any]] = {tool.name: tool for tool in (*READING, *WRITING, *CURATING, *ACTING)}
 
 
 def tools_of(role: Role) -> list[Tool[Any]]:

@@ -5,7 +5,9 @@ is made of who calls, the tool, the arguments, and what tells a retry from a sec
 
 - Over stdio, one process serves one client and sees what became of each call. Until a call was answered, an equal one is its
   retry and gets its key; after that, an equal one is meant, and gets another.
-- Over HTTP nothing is kept between calls. Equal calls within the same two minutes share a key.
+- Over HTTP nothing is kept between calls. Equal calls within the same two minutes share a key, but for those of which each
+  counts or that give what nobody else may have, as beginning an action does: there every call gets a key of its own, since two
+  that are equal may be two callers'.
 
 Where this errs, the rules of the memory still hold: an agent counts once for a lesson, and the same words learned twice by one
 agent are `unchanged`.
@@ -29,7 +31,7 @@ _REMEMBERED = 4096
 class Retries(Protocol):
     """Gives keys to calls, by their fingerprints."""
 
-    def key(self, call: str) -> str: ...
+    def key(self, call: str, *, meant: bool) -> str: ...
 
     def answered(self, call: str, key: str) -> None: ...
 
@@ -47,7 +49,7 @@ class Seen:
         self._lock = threading.Lock()
         self._keys: OrderedDict[str, str] = OrderedDict()
 
-    def key(self, call: str) -> str:
+    def key(self, call: str, *, meant: bool = False) -> str:  # noqa: ARG002  (here it is seen which call is a retry)
         """Returns the key of a call that was not answered yet, a new one for any other."""
         with self._lock:
             key = self._keys.setdefault(call, f"mcp-{secrets.token_hex(16)}")
@@ -69,7 +71,10 @@ class Windowed:
     def __init__(self, now_s: float) -> None:
         self._window = int(now_s // WINDOW_S)
 
-    def key(self, call: str) -> str:
+    def key(self, call: str, *, meant: bool = False) -> str:
+        """Returns the key that equal calls share for a while; a new one for a call that is `meant` each time."""
+        if meant:
+            return f"mcp-{secrets.token_hex(16)}"
         return f"mcp-{hashlib.sha256(f'{call}:{self._window}'.encode()).hexdigest()[:48]}"
 
     def answered(self, call: str, key: str) -> None:

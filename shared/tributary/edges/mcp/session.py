@@ -87,7 +87,7 @@ class Session:
     def _call(self, tool: Tool[Any], arguments: Mapping[str, Any]) -> Done:
         opened = self._opened(self._call_s)
         call = fingerprint(opened.agent, tool.name, arguments)
-        key = self._retries.key(call)
+        key = self._retries.key(call, meant=tool.meant)
         try:
             answer = tool.answer(opened.memory, arguments, key)
         except Unreachable:

@@ -52,6 +52,9 @@ class Tool(Generic[Given]):
     reads_only: bool = False
     destroys: bool = False
     idempotent: bool = True
+    meant: bool = False
+    """Each call counts, or gives what nobody else may have: an equal one is a retry only where its caller is seen to have none
+    of it yet."""
 
     def answer(self, memory: Memory, arguments: Mapping[str, Any], key: str) -> Answer:
         """Does what the tool is for; raises the errors of the SDK, InvalidRequest also for what does not fit."""

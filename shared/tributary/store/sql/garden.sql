@@ -5,7 +5,12 @@ SELECT tribe_id, name FROM tributary.garden_tribes_v1()
 -- name: survey
 -- What there is to do in a tribe.
 SELECT tributary.garden_survey_v1(
-    %(tribe_id)s, %(exact_limit)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s)
+    %(tribe_id)s, %(exact_limit)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s,
+    %(now)s)
+
+-- name: doubt
+-- Writes down that leases of actions ran out; tells of how many.
+SELECT tributary.garden_doubt_v1(%(tribe_id)s, %(limit)s, %(now)s)
 
 -- name: unscreened
 -- Lessons that are held back for want of a screen, those first that were tried longest ago.

@@ -23,7 +23,9 @@ _Waiting = deque[tuple[str, Callable[[], object]]]
 
 
 def cleaned(stage: Stage, revoke: Revoke) -> tuple[str, ...]:
-    """Revokes the agents, retires the lessons and takes the cases off the review queue; returns what could not be ended.
+    """Revokes the agents, retires the lessons, ends the actions and takes the cases off the review queue.
+
+    Returns what could not be ended.
 
     The agents go first: what one of them has under way when the run is interrupted is refused from then on, so that no lesson
     comes after the look for those that no reply told of. Nothing is asked for that this run cannot have made.
@@ -33,6 +35,7 @@ def cleaned(stage: Stage, revoke: Revoke) -> tuple[str, ...]:
         waiting.extend(_lesson(stage, one) for one in reversed(stage.lessons))
         waiting.append(("lessons that no reply told of, if there are any", partial(_found, stage, waiting)))
         waiting.append(("cases of the review queue", partial(_reviews_closed, stage)))
+    waiting.extend((f"action {action}", partial(_action, stage, action, lease)) for action, lease in stage.actions.values())
     if stage.own_curator is not None:
         waiting.append((f"agent {stage.own_curator}", partial(revoke, stage.own_curator)))
     left: list[str] = []
@@ -53,6 +56,11 @@ def cleaned(stage: Stage, revoke: Revoke) -> tuple[str, ...]:
 
 def _lesson(stage: Stage, lesson: str) -> tuple[str, Callable[[], object]]:
     return f"lesson {lesson}", partial(stage.curator.memory.retire, lesson)
+
+
+def _action(stage: Stage, action: str, lease: str) -> None:
+    """Ends what is still under way or in doubt: nothing that these actions speak of ever happened."""
+    stage.curator.memory.actions.fail(action, lease, f"verify-live {stage.word} was ended")
 
 
 def _found(stage: Stage, waiting: _Waiting) -> None:

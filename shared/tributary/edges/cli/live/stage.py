@@ -80,6 +80,8 @@ class Stage:
         self.receipts: dict[str, Receipt] = {}
         self.ids: dict[str, str] = {}
         """Ids that a later step needs, by what they are of."""
+        self.actions: dict[str, tuple[str, str]] = {}
+        """Ids and leases of the actions that were begun."""
         self.warnings: list[str] = []
         self.version: str | None = None
         self.tick = 0

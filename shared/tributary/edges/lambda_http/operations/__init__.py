@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tributary.edges.lambda_http.operations.actions import ACTIONS
 from tributary.edges.lambda_http.operations.agents import AGENTS
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
 from tributary.edges.lambda_http.operations.curation import CURATION
@@ -13,5 +14,5 @@ from tributary.edges.lambda_http.operations.status import STATUS
 
 __all__ = ["OPERATIONS", "Ask"]
 
-OPERATIONS: Mapping[str, Operation] = {**MEMORY, **HISTORY, **CURATION, **AGENTS, **STATUS}
+OPERATIONS: Mapping[str, Operation] = {**MEMORY, **HISTORY, **CURATION, **ACTIONS, **AGENTS, **STATUS}
 """Operation of a route -> what it does. That each route has one is tested."""

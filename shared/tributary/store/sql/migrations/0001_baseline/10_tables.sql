@@ -9,6 +9,7 @@
 --          ├─ tribe_event                      what a tick did besides
 --          ├─ decision, idempotency, audit     what was asked and answered
 --          ├─ review                           what a golden set might learn from (15_curation.sql)
+--          ├─ action                           side effects that are to happen once, and their states (73_actions.sql)
 --          ├─ model_call, model_day            what calls of models cost (77_costs.sql)
 --          ├─ settling_turn                    which settler is at its pending lessons (15_curation.sql)
 --          ├─ pace, tribe_day                  how fast an agent and how much a tribe writes (15_curation.sql)
@@ -17,7 +18,8 @@
 --   signing_key, schema_requirement            global
 --   evaluation                                 global: what evals found (78_evaluations.sql)
 --
--- Lock order: the gate (the tribe's row) first, then lesson, lesson_vector, counters. Nothing else is locked before the gate.
+-- Lock order: the gate (the tribe's row) first, then lesson, lesson_vector, counters, then one action, then idempotency. Nothing else is
+-- locked before the gate. What changes an action alone needs no gate, and locks one action and one idempotency key.
 -- Tables that are written outside of the gate have no foreign key to tribe: it would put multixacts on its hot row.
 --
 --   pending | disputed ──► active ──► superseded | retired | evicted

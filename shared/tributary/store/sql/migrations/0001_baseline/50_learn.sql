@@ -279,6 +279,7 @@ $$;
 --   actor_id, needs     who asks, and the role that this needs; absent when a worker settles
 --   stands              the status that the stored lesson must still have; absent when it is new
 --   resolves            the dispute that this ends: {dispute_id, ending, rationale, seen_tick}
+--   completes           the action that is completed in the same transaction (complete_with_lesson_v1)
 -- Returns {committed: true, reply, lesson, pended} or, having written nothing and spent no tick, {committed: false, changed, fresh}: then
 -- everything is to be read again. Either also says for how many ms the gate was waited for; that is of this call alone, and not kept.
 CREATE FUNCTION tributary.learn_commit_v1(p jsonb) RETURNS jsonb
@@ -303,6 +304,7 @@ DECLARE
         AND (p #>> '{plan,outcome}' = 'pending' OR p #>> '{plan,outcome}' = 'quarantined' AND (p -> 'caught')::boolean);
     changed bigint := 0;
     fresh bigint := 0;
+    applied jsonb;
 BEGIN
     IF replay IS NOT NULL THEN
         RETURN replay || waited;
@@ -321,6 +323,10 @@ BEGIN
            changed + fresh > 0 OR role <> p ->> 'role' OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
         RETURN jsonb_build_object('committed', false, 'changed', changed, 'fresh', fresh) || waited;
     END IF;
-    RETURN learn_apply_v1(p || jsonb_build_object('role', role), opened.clock, opened.clock_at) || waited;
+    applied := learn_apply_v1(p || jsonb_build_object('role', role), opened.clock, opened.clock_at);
+    IF p ? 'completes' THEN
+        PERFORM complete_with_lesson_v1(p);
+    END IF;
+    RETURN applied || waited;
 END
 $$;

@@ -16,9 +16,10 @@ $$;
 
 -- What there is to do in a tribe, from counters and partial indexes: the one query of a run that finds nothing to do.
 --   p_replies_before, p_days_before, p_spent_before, p_calls_before   how old replies, daily counts, spent pace and calls of models may be
+--   p_now      when leases count as run out; NULL for the database's own time
 CREATE FUNCTION tributary.garden_survey_v1(
     p_tribe uuid, p_exact_limit bigint, p_replies_before timestamptz, p_days_before date, p_spent_before timestamptz,
-    p_calls_before timestamptz)
+    p_calls_before timestamptz, p_now timestamptz)
 RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
         'at', statement_timestamp(), 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
@@ -33,6 +34,10 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
         'unjudged', (
             SELECT count(*) FROM decision d JOIN lesson l USING (tribe_id, lesson_id)
             WHERE d.tribe_id = p_tribe AND d.unjudged AND l.status = 'active'),
+        'overdue', (
+            SELECT count(*) FROM action a
+            WHERE a.tribe_id = p_tribe AND a.state = 'begun' AND a.lease_until <= coalesce(p_now, statement_timestamp())),
+        'in_doubt', (SELECT count(*) FROM action a WHERE a.tribe_id = p_tribe AND a.state = 'in_doubt'),
         'space_id', s.space_id,
         'unembedded', coalesce(n.active, 0) - s.vectors + (
             SELECT count(*) FROM lesson l

@@ -10,13 +10,16 @@
 --   sign and check receipts     x       x      x
 --   read one lesson             x       x      x
 --   recall, list, look back     x
+--   see actions                 x
 --   tell how all stands         x
 --   tell how the schema stands  x                                            x
 --   let writes in                       x      x
 --   learn                               x      x       x
 --   reinforce                           x
 --   settle pending lessons              x              x
+--   carry out actions                   x
 --   curate, manage agents                      x
+--   reconcile actions                          x
 --   garden                                             x
 --   show evaluations                                                         x
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
@@ -56,6 +59,9 @@ GRANT EXECUTE ON FUNCTION
     tributary.timeline_v1, tributary.changes_v1, tributary.clock_v1
     TO tributary_recall;
 
+-- See actions.
+GRANT EXECUTE ON FUNCTION tributary.action_v1, tributary.actions_v1 TO tributary_recall;
+
 -- Tell how all stands. The plan's function is VOLATILE for the sake of its EXPLAIN; like the others it writes nothing.
 GRANT EXECUTE ON FUNCTION
     tributary.stats_v1, tributary.status_tribe_v1, tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1
@@ -76,6 +82,11 @@ GRANT EXECUTE ON FUNCTION
     tributary.pending_lessons_v1, tributary.tribes_with_pending_v1, tributary.take_turn_v1, tributary.end_turn_v1
     TO tributary_learn, tributary_gardener;
 
+-- Carry out actions.
+GRANT EXECUTE ON FUNCTION
+    tributary.begin_action_v1, tributary.complete_action_v1, tributary.fail_action_v1, tributary.renew_action_v1
+    TO tributary_learn;
+
 -- Curate, manage agents.
 GRANT EXECUTE ON FUNCTION
     tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.close_review_v1,
@@ -86,9 +97,12 @@ GRANT EXECUTE ON FUNCTION
     tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1
     TO tributary_curate;
 
+-- Reconcile actions.
+GRANT EXECUTE ON FUNCTION tributary.reconcile_action_v1 TO tributary_curate;
+
 -- Garden.
 GRANT EXECUTE ON FUNCTION
-    tributary.garden_tribes_v1, tributary.garden_survey_v1, tributary.garden_unscreened_v1, tributary.garden_unjudged_v1,
+    tributary.garden_tribes_v1, tributary.garden_survey_v1, tributary.garden_doubt_v1, tributary.garden_unscreened_v1, tributary.garden_unjudged_v1,
     tributary.garden_rejudge_v1, tributary.garden_try_v1, tributary.garden_useless_v1, tributary.garden_beliefs_v1,
     tributary.garden_last_write_v1, tributary.garden_end_v1, tributary.garden_refuse_v1, tributary.garden_prune_v1,
     tributary.space_unembedded_v1, tributary.space_embed_v1, tributary.space_check_v1, tributary.index_fresh_v1

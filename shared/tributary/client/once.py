@@ -1,0 +1,102 @@
+"""`memory.once`: a side effect that happens once, whoever asks for it and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tributary.client.actions import Actions
+from tributary.client.errors import Busy, InDoubt, InvalidRequest, NotDone, TributaryError, Unavailable
+from tributary.client.keys import key_or_new
+from tributary.client.renewing import Renewal
+from tributary.client.replies import may_pass
+from tributary.contract.actions import ActionReply
+from tributary.contract.limits import ACTION_FAILURE_CHARACTERS
+
+FIRST_LOOK_S = 0.1
+LONGEST_LOOK_S = 2.0
+RENEWALS = 3
+"""How often a lease is renewed in the time that it runs."""
+
+
+class Once:
+    """Carries out actions that are granted, and waits for those of others. `jitter` returns a number in 0..1."""
+
+    def __init__(
+        self,
+        actions: Actions,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._actions = actions
+        self._clock = clock
+        self._sleep = sleep
+        self._jitter = jitter
+
+    def carry_out(self, key: str, function: Callable[[], Any], *, description: str | None, lease_s: int, wait_s: float) -> Any:
+        """Returns what `Memory.once` promises."""
+        end = self._clock() + wait_s
+        while True:
+            begun = self._actions.begin(key, description=description, lease_s=lease_s)
+            if begun.outcome == "done":
+                return begun.action.result
+            if begun.outcome == "in_doubt":
+                raise InDoubt(begun.action)
+            if begun.lease is not None:
+                return self._granted(begun.action, begun.lease, function, lease_s)
+            self._wait_for(begun.action, end)
+
+    def _wait_for(self, action: ActionReply, end: float) -> None:
+        """Returns once the action is not under way any more; raises Busy when that takes too long."""
+        wait_s = FIRST_LOOK_S
+        while action.state == "begun":
+            left_s = end - self._clock()
+            if left_s <= 0:
+                raise Busy(action)
+            self._sleep(min(wait_s * (0.5 + 0.5 * self._jitter()), left_s))
+            wait_s = min(2 * wait_s, LONGEST_LOOK_S)
+            action = self._actions.get(action)
+
+    def _granted(self, action: ActionReply, lease: str, function: Callable[[], Any], lease_s: int) -> Any:
+        def renew() -> ActionReply:
+            return self._actions.renew(action, lease, lease_s=lease_s)
+
+        with Renewal(renew, every_s=lease_s / RENEWALS):
+            try:
+                result = function()
+            except NotDone as error:
+                self._failed(action, lease, error, unsure=False)
+                raise
+            except BaseException as error:
+                self._failed(action, lease, error, unsure=True)
+                raise
+            return self._completed(action, lease, result, lease_s)
+
+    def _failed(self, action: ActionReply, lease: str, error: BaseException, *, unsure: bool) -> None:
+        """Says what became of it, so that nobody waits for the lease to run out; what `function` raised goes before all else."""
+        told = f"{type(error).__name__}: {error}"[:ACTION_FAILURE_CHARACTERS].replace("\x00", "?")
+        words = told.encode(errors="replace").decode()
+        try:
+            self._actions.fail(action, lease, words, unsure=unsure)
+        except TributaryError as untold:
+            error.add_note(f"the memory could not be told that action {action.id} failed: {untold.detail}")
+
+    def _completed(self, action: ActionReply, lease: str, result: Any, lease_s: int) -> Any:
+        """Returns the result as it is stored. Tries for as long as a lease runs: the effect happened, and that must be known."""
+        key = key_or_new(None)
+        end = self._clock() + lease_s
+        while True:
+            try:
+                return self._actions.complete(action, lease, result, idempotency_key=key).action.result
+            except InvalidRequest as error:
+                if any(one.field.partition(".")[0] == "result" for one in error.errors):
+                    self._actions.complete(action, lease)
+                    error.add_note(f"action {action.id} is done, and kept without its result")
+                raise
+            except Unavailable as error:
+                if not may_pass(error) or self._clock() >= end:
+                    error.add_note(f"the effect of action {action.id} happened, and the memory could not be told: it is in doubt")
+                    raise
+            self._sleep(LONGEST_LOOK_S * (0.5 + 0.5 * self._jitter()))
