@@ -46,7 +46,7 @@ serve: $(VENV)/local.stamp  ## run the memory on this computer
 test: $(VENV)/dev.stamp  ## all tests that need no system package
 	$(RUN) -m pytest -m 'not system' $(AT_ONCE)
 
-test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps), and what the dashboard's image does
+test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps) or npm, and what the dashboard's image does
 	$(RUN) -m pytest -m system $(AT_ONCE)
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16

@@ -33,6 +33,7 @@ _EXTRAS = {
         ),
         "local",
     ),
+    **dict.fromkeys(("mcp", "mcp_types"), "mcp"),
     **dict.fromkeys(("boto3", "botocore"), "aws"),
     "sentence_transformers": "sentence-transformers",
 }
