@@ -107,12 +107,13 @@ def test_initialize_and_the_tools_need_no_database_and_a_call_says_that_there_is
         result = bare.call("tribal_recall", {"query": "deploy"}, request=2)
         assert (result["isError"], result["_meta"]["tributary/code"]) == (True, "unavailable")
         assert "do not conclude that nothing is known" in result["content"][0]["text"]
-        bare.raw("no JSON")
+        bare.raw("no JSON, but a secret")
         bare.send("ping", request=3)
         assert bare.receive()["id"] == 3
         code, said, remarked = bare.end()
     assert (code, said) == (0, "")
     assert "Traceback" not in remarked
+    assert "secret" not in remarked
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tributary.client import DEFAULT_URL, Memory, Unauthenticated, Unavailable
+from tributary.client import DEFAULT_URL, Memory, TributaryError
 from tributary.contract.home import Connection, read_connection, write_connection
 from tributary.contract.route import Role
 from tributary.edges.cli.connection import made_home, set_aside
@@ -66,7 +66,7 @@ def _served(stored: Connection, asker: Asker | None, doors: Doors, folder: Path,
     try:
         with Memory(stored.url, stored.token, timeout_s=_LOOK_S, environment={}) as look:
             look.whoami()
-    except (Unavailable, Unauthenticated):
+    except TributaryError:
         return None
     return _asked_by(asker, stored.url, stored.token, doors, folder, stack, transport=None, moves=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import anyio.to_thread
@@ -30,6 +31,8 @@ CODE = "tributary/code"
 
 def make_server(session: Session) -> Server[Any]:
     """Returns the server of one session. Each call blocks a thread, not the loop."""
+    # The SDK logs what clients send that is amiss, contents included; it is told to the client, and nobody else's business.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         role = await anyio.to_thread.run_sync(session.role, abandon_on_cancel=True)

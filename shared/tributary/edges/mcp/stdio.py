@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import threading
 from typing import Any
@@ -24,8 +23,6 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def serve_stdio(wire: Wire, opening: Opening, session: Session) -> None:
     """Serves the client that opened so until it has closed, or SIGINT, SIGTERM or SIGHUP comes. Call it from the main thread."""
-    # The SDK logs what clients send that is amiss, contents included; it is told to the client, and nobody else's business.
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)
     anyio.run(_serve, wire, opening, session)
 
 
