@@ -308,7 +308,7 @@ def test_every_right_is_a_functions_and_the_runtime_has_them_all(cluster: Cluste
                     aclexplode(o.acl) a
                WHERE a.grantee <> o.owner"""
         ).fetchall()
-        assert {name for (name,) in granted} == set(FUNCTION_ROLES) - {"tributary_mcp"}
+        assert {name for (name,) in granted} == set(FUNCTION_ROLES)
         for rights in (functions_of, tables_of):
             assert rights(connection, "tributary_runtime") == set().union(*(rights(connection, role) for role in FUNCTION_ROLES))
 

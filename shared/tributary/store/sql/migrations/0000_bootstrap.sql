@@ -4,8 +4,7 @@
 --   tributary_owner        owns every table and function; no one logs in as it, the migrating user and the operator assume it
 --   tributary_runtime      what running code acts as where one login does all: it has what each role below has
 --     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard, _mcp
---                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in;
---                          _mcp is a member of _recall, _learn and _curate, and is granted nothing itself
+--                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in
 --   tributary_operator     may become tributary_owner, and is nothing by itself; logs in where the others do
 DO $$
 DECLARE
@@ -38,10 +37,6 @@ BEGIN
             SELECT 3, r.place, format('GRANT %I TO tributary_runtime', r.name),
                    pg_has_role(to_regrole('tributary_runtime'), to_regrole(r.name), 'USAGE')
             FROM unnest(function_roles) WITH ORDINALITY AS r(name, place)
-            UNION ALL -- its tools do what these three do, each for an agent of the role that it takes
-            SELECT 3, r.place, format('GRANT %I TO tributary_mcp', r.name),
-                   pg_has_role(to_regrole('tributary_mcp'), to_regrole(r.name), 'USAGE')
-            FROM unnest(ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate']) WITH ORDINALITY AS r(name, place)
             UNION ALL
             SELECT 4, 1, 'GRANT tributary_owner TO tributary_operator',
                    pg_has_role(to_regrole('tributary_operator'), to_regrole('tributary_owner'), becomes)

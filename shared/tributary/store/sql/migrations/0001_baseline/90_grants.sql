@@ -1,6 +1,7 @@
 -- Who may do what. Nobody reads or writes a table of beliefs: they are changed, and a tribe's secret or a token's row is found, by
 -- calling the functions only. Each role but the runtime is one function's, or the dashboard's; the runtime is a member of each (0000_bootstrap.sql)
--- and is granted nothing itself. Nor is tributary_mcp, which is a member of recall, learn and curate.
+-- and is granted nothing itself.
+-- tributary_mcp has what recall, learn and curate have together: at the end.
 --
 --                               recall  learn  curate  gardener  authorizer  dashboard
 --   know who asks               x       x      x                 x
@@ -24,7 +25,7 @@
 --   show evaluations                                                         x
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
 GRANT USAGE ON SCHEMA tributary
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard, tributary_mcp;
 
 -- Know who asks. A function looks a token up itself where the authorizer could not.
 GRANT EXECUTE ON FUNCTION tributary.authenticate_v1
@@ -110,3 +111,24 @@ GRANT EXECUTE ON FUNCTION
 
 -- Show evaluations.
 GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_dashboard;
+
+-- Speak MCP: its tools recall, learn and curate, each for an agent whose role allows it. No member of those roles, since a function
+-- becomes nobody else.
+DO $$
+DECLARE
+    theirs oid[] := ARRAY['tributary_recall'::regrole, 'tributary_learn'::regrole, 'tributary_curate'::regrole]::oid[];
+    granted text;
+BEGIN
+    FOR granted IN
+        SELECT format('GRANT %s ON FUNCTION %s TO tributary_mcp', a.privilege_type, p.oid::regprocedure)
+        FROM pg_proc p, aclexplode(p.proacl) a
+        WHERE p.pronamespace = 'tributary'::regnamespace AND a.grantee = ANY (theirs)
+        UNION
+        SELECT format('GRANT %s ON TABLE %s TO tributary_mcp', a.privilege_type, c.oid::regclass)
+        FROM pg_class c, aclexplode(c.relacl) a
+        WHERE c.relnamespace = 'tributary'::regnamespace AND a.grantee = ANY (theirs)
+    LOOP
+        EXECUTE granted;
+    END LOOP;
+END
+$$;
