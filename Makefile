@@ -17,7 +17,7 @@ CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demos serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
-	layer layer-local layer-dashboard layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
+	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,7 +52,7 @@ serve: $(VENV)/local.stamp  ## run the memory on this computer
 test: $(VENV)/dev.stamp  ## all tests that need no system package
 	$(RUN) -m pytest -m 'not system' $(AT_ONCE)
 
-test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps), and what the dashboard's image does
+test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps) or npm, and what the dashboard's image does
 	$(RUN) -m pytest -m system $(AT_ONCE)
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
@@ -94,6 +94,9 @@ layer-local: $(VENV)/local.stamp  ## build the second layer, with which function
 layer-dashboard: $(VENV)/local.stamp  ## build the layer of the dashboard's function, into build/layer-dashboard
 	$(RUN) -m layers.memory --layer dashboard
 
+layer-mcp: $(VENV)/local.stamp  ## build the layer of the function mcp, into build/layer-mcp
+	$(RUN) -m layers.memory --layer mcp
+
 layer-x86: $(VENV)/local.stamp  ## build the layer for x86_64 into build/layer-x86_64
 	$(RUN) -m layers.memory --machine x86_64
 
@@ -113,19 +116,19 @@ async-client: $(VENV)/dev.stamp  ## make the SDK's asynchronous modules anew fro
 openapi: $(VENV)/dev.stamp  ## write docs/api/openapi.json anew
 	$(RUN) -m tributary.edges.lambda_http.openapi > docs/api/openapi.json
 
-synth: $(VENV)/infra.stamp layer layer-dashboard  ## templates under build/synth, of both profiles or of PROFILE; needs no AWS account
+synth: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## templates under build/synth, of both profiles or of PROFILE; needs no AWS account
 	for profile in $(SYNTHESISED); do $(CDK) synth --quiet --output build/synth/$$profile -c profile=$$profile $(OPTIONS) || exit 1; done
 
-bootstrap: $(VENV)/infra.stamp layer layer-dashboard  ## prepare an AWS account and region for deployments, once
+bootstrap: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## prepare an AWS account and region for deployments, once
 	$(CDK) bootstrap -c profile=$(PROFILE) $(OPTIONS)
 
-diff: $(VENV)/infra.stamp layer layer-dashboard  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
+diff: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## what a deployment would change (PROFILE=dev or prod, OPTIONS="-c name=value")
 	$(CDK) diff --all -c profile=$(PROFILE) $(OPTIONS)
 
-deploy: $(VENV)/infra.stamp layer layer-dashboard  ## stand it up, or bring it up to this code (docs/deploy.md)
+deploy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## stand it up, or bring it up to this code (docs/deploy.md)
 	$(CDK) deploy --all -c profile=$(PROFILE) $(OPTIONS)
 
-destroy: $(VENV)/infra.stamp layer layer-dashboard  ## take it down; prod's database is protected and stays
+destroy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## take it down; prod's database is protected and stays
 	$(CDK) destroy --all -c profile=$(PROFILE) $(OPTIONS)
 
 system-deps:  ## install PgBouncer (Debian, needs root)

@@ -29,6 +29,7 @@ LAYER = ROOT / "build" / "layer"
 LOCAL_LAYER = ROOT / "build" / "layer-local"
 _KEEPERS_ARN = r"arn:aws(-[a-z]+)*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[A-Za-z0-9/_+=.@-]+"
 DASHBOARD_LAYER = ROOT / "build" / "layer-dashboard"
+MCP_LAYER = ROOT / "build" / "layer-mcp"
 
 
 class BadOption(Exception):
@@ -133,6 +134,7 @@ class Config(BaseModel):
     layer: Path = LAYER
     local_layer: Path = LOCAL_LAYER
     dashboard_layer: Path = DASHBOARD_LAYER
+    mcp_layer: Path = MCP_LAYER
 
     @field_validator("cors_origins")
     @classmethod

@@ -35,6 +35,8 @@ class FunctionSpec:
     """Is there only with `dashboard=lambda`."""
     when_responder: bool = False
     """Is there only where the settings choose a model for the incident agent."""
+    layer: Literal["dashboard", "mcp"] | None = None
+    """The layer that it has beside those of every function."""
     snap_start: bool = True
     """May be started from a snapshot where the option asks for it."""
 
@@ -97,6 +99,16 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         when_responder=True,
     ),
     FunctionSpec(
+        name="mcp",
+        purpose="the memory as tools of the Model Context Protocol",
+        memory_mb=1024,
+        timeout_s=29,
+        reads_replica=True,
+        models=_JUDGES,
+        tells_queue=True,
+        layer="mcp",
+    ),
+    FunctionSpec(
         name="authorizer",
         purpose="which agent a bearer token belongs to",
         memory_mb=512,
@@ -130,6 +142,7 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
         memory_mb=512,
         timeout_s=29,
         when_dashboard=True,
+        layer="dashboard",
     ),
     FunctionSpec(
         name="migrate",

@@ -25,7 +25,7 @@ from tests.contract.deployed import Deployed
 from tests.contract.samples import bearer, event_of
 from tests.doubles import all_unrelated
 from tributary.core.agent import Role
-from tributary.edges.gateway.event import to_authorizer_event
+from tributary.edges.lambda_http.http_event import to_authorizer_event
 from tributary.edges.lambda_http.routing import find
 from tributary.models.embedders import MiniLmEmbedder
 from tributary.service import Settings, open_operator

@@ -15,7 +15,7 @@ from tests.conftest import CHOSEN
 from tributary.store.embedded import EmbeddedPostgres
 
 FUNCTION_ROLES = tuple(
-    f"tributary_{name}" for name in ("recall", "learn", "curate", "gardener", "authorizer", "dashboard", "responder")
+    f"tributary_{name}" for name in ("recall", "learn", "curate", "gardener", "authorizer", "dashboard", "mcp", "responder")
 )
 ALL_ROLES = ("tributary_owner", "tributary_runtime", "tributary_operator", "tributary_verifier", *FUNCTION_ROLES)
 

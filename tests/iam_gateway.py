@@ -21,8 +21,8 @@ from tests.sigv4 import ALGORITHM, canonical_request, signature
 from tributary.contract.routes import ROUTES
 from tributary.core.clock import utc_now
 from tributary.core.ids import new_id
-from tributary.edges.gateway.event import HttpRequest, to_event
 from tributary.edges.lambda_http.app import App
+from tributary.edges.lambda_http.http_event import HttpRequest, to_event
 from tributary.edges.lambda_http.port import Door
 from tributary.edges.lambda_http.routing import find
 

@@ -75,7 +75,7 @@ class Functions(Construct):
             handler="handler.handler",
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
-            layers=[*self._layers.all, *(self._layers.of_dashboard if spec.when_dashboard else [])],
+            layers=[*self._layers.all, *([self._layers.beside[spec.layer]] if spec.layer else [])],
             memory_size=spec.memory_mb,
             timeout=Duration.seconds(spec.timeout_s),
             environment=self._environment(spec),

@@ -15,16 +15,18 @@ RUNTIME = lambda_.Runtime.PYTHON_3_13
 
 
 class Layers(Construct):
-    """Dependencies and library; the local embedder, where the settings choose that; what the dashboard's pages are made with."""
+    """Dependencies and library; the local embedder, where the settings choose that; and what one function alone has."""
 
     def __init__(self, scope: Construct, id_: str, config: Config) -> None:
         super().__init__(scope, id_)
         self.all = [self._layer("Memory", config.layer, "make layer", "dependencies and library")]
         if config.needs.local_layer:
             self.all.append(self._layer("Local", config.local_layer, "make layer-local", "the local embedder"))
-        self.of_dashboard: list[lambda_.LayerVersion] = []
+        self.beside = {"mcp": self._layer("Tools", config.mcp_layer, "make layer-mcp", "the Model Context Protocol")}
+        """Layers of single functions, by name."""
         if config.dashboard == "lambda":
-            self.of_dashboard = [self._layer("Pages", config.dashboard_layer, "make layer-dashboard", "the dashboard's pages")]
+            pages = self._layer("Pages", config.dashboard_layer, "make layer-dashboard", "the dashboard's pages")
+            self.beside["dashboard"] = pages
 
     def _layer(self, id_: str, folder: Path, command: str, what: str) -> lambda_.LayerVersion:
         if not (folder / "python").is_dir():

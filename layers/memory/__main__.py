@@ -1,7 +1,7 @@
 """`python -m layers.memory [--machine arm64|x86_64] [--layer NAME] [--out FOLDER]`: builds a layer and says its size.
 
-The folder is build/layer; of the local embedder's layer build/layer-local, of the dashboard's build/layer-dashboard. It ends in
-`-x86_64` for that machine.
+The folder is build/layer; of the local embedder's layer build/layer-local, of the dashboard's build/layer-dashboard, of the
+function mcp's build/layer-mcp. It ends in `-x86_64` for that machine.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from layers.memory.build import build, build_dashboard, build_local, digest, size
+from layers.memory.build import build, build_dashboard, build_local, build_mcp, digest, size
 from layers.memory.recipe import PYTHONS, ROOT, RUNTIME_PYTHON, Target
 
-BUILDS = {"memory": build, "local": build_local, "dashboard": build_dashboard}
+BUILDS = {"memory": build, "local": build_local, "dashboard": build_dashboard, "mcp": build_mcp}
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from layers.memory import pythons
-from layers.memory.recipe import CERTIFICATES, DASHBOARD_LOCK, LOCAL_LOCK, LOCK, ROOT, UNCOMPILED, Target, belongs
+from layers.memory.recipe import CERTIFICATES, DASHBOARD_LOCK, LOCAL_LOCK, LOCK, MCP_LOCK, ROOT, UNCOMPILED, Target, belongs
 
 LIBRARY = ROOT / "shared" / "tributary"
 TOKENIZER = "models/embedders/all_minilm_l6_v2/tokenizer.json"
@@ -49,8 +49,17 @@ def build_local(target: Target, out: Path) -> None:
 
 def build_dashboard(target: Target, out: Path) -> None:
     """Makes the dashboard's layer anew: what its pages are made with."""
+    _build_beside(DASHBOARD_LOCK, target, out)
+
+
+def build_mcp(target: Target, out: Path) -> None:
+    """Makes the layer of the function `mcp` anew: the protocol's SDK."""
+    _build_beside(MCP_LOCK, target, out)
+
+
+def _build_beside(lock: Path, target: Target, out: Path) -> None:
     with _replacing(out) as folder:
-        _install(DASHBOARD_LOCK, target, folder / "python")
+        _install(lock, target, folder / "python")
         _compile(folder / "python", target)
 
 

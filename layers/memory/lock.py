@@ -19,7 +19,19 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from layers.memory.recipe import DASHBOARD, DASHBOARD_LOCK, EXTRAS, LOCAL, LOCAL_LOCK, LOCK, ROOT, TARGETS, Target
+from layers.memory.recipe import (
+    DASHBOARD,
+    DASHBOARD_LOCK,
+    EXTRAS,
+    LOCAL,
+    LOCAL_LOCK,
+    LOCK,
+    MCP,
+    MCP_LOCK,
+    ROOT,
+    TARGETS,
+    Target,
+)
 
 _HEAD = "# Made by 'make layer-lock' from pyproject.toml and constraints.txt.\n"
 
@@ -29,7 +41,12 @@ def main() -> int:
         print(written(given, hashes_of(given)), end="")
         return 0
     pins = pinned()
-    for file, names in ((LOCK, needed()), (LOCAL_LOCK, set(LOCAL)), (DASHBOARD_LOCK, needed_by_dashboard())):
+    for file, names in (
+        (LOCK, needed()),
+        (LOCAL_LOCK, set(LOCAL)),
+        (DASHBOARD_LOCK, needed_beside(DASHBOARD)),
+        (MCP_LOCK, needed_beside(MCP)),
+    ):
         chosen = {name: pins[name] for name in sorted(names)}
         file.write_text(_HEAD + written(chosen, hashes_of(chosen)), encoding="utf-8")
         print(f"{file.relative_to(ROOT)}: {len(chosen)} distributions")
@@ -50,9 +67,9 @@ def needed() -> set[str]:
     return _closures(asked)
 
 
-def needed_by_dashboard() -> set[str]:
-    """Returns the distributions that the dashboard's layer carries beside the layer that every function has."""
-    return _closures(DASHBOARD) - needed()
+def needed_beside(asked: Iterable[str]) -> set[str]:
+    """Returns the distributions that the layer of one function carries beside the layer that every function has."""
+    return _closures(asked) - needed()
 
 
 def locked(file: Path) -> dict[str, str]:

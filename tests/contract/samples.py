@@ -8,10 +8,12 @@ import httpx
 
 from tributary.core.agent import Principal
 from tributary.core.clock import utc_now
-from tributary.edges.gateway.event import HttpRequest, to_event
-from tributary.edges.lambda_http.port import Event
+from tributary.edges.lambda_http.app import App
+from tributary.edges.lambda_http.http_event import HttpRequest, to_event
+from tributary.edges.lambda_http.port import Door, Event
 from tributary.edges.lambda_http.principal import to_context
 from tributary.edges.lambda_http.routing import find
+from tributary.edges.mcp.http import MCP
 
 LEARN: dict[str, Any] = {
     "text": "The deploy API needs X-Batch: true",
@@ -34,6 +36,11 @@ def errors_of(response: httpx.Response) -> dict[str, str]:
     assert problem["type"] == f"/docs#problem-{problem['code']}"
     assert problem["operation"] == response.headers["x-operation-id"]
     return {one["field"]: one["rule"] for one in problem["errors"]}
+
+
+def app_of(function: str, memory: Door) -> App:
+    """Returns the app of one function, as its entry point makes it."""
+    return App(function, lambda: memory, operations=MCP if function == "mcp" else None)
 
 
 class Context:

@@ -27,6 +27,7 @@ BODIES: dict[str, dict[str, object]] = {
     "distill": {"transcript": "tool: HTTP 429"},
     "respond": {"message": "orders-db-7 is down"},
     "accept_review": {"golden": "rev-abc"},
+    "mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     "recall": RECALL,
     "verify": {"receipt": {}, "query": "deploy"},
     "reject_dispute": {"rationale": "it was measured"},

@@ -56,7 +56,7 @@ def tribe(url: str) -> Iterator[Tribe]:
     with ExitStack() as stack:
         functions = {
             name: stack.enter_context(Deployed(name, {"TRIBUTARY_DATABASE_URL": url}))
-            for name in ("recall", "learn", "curate", "responder", "authorizer")
+            for name in ("recall", "learn", "curate", "mcp", "responder", "authorizer")
         }
         events = settle(settings, authorizer=functions["authorizer"], learn=functions["learn"])
         started = stack.enter_context(running(stack.enter_context(open_memory(settings))))

@@ -61,7 +61,7 @@ class Synthesiser:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._made: dict[str, Deployment] = {}
-        for name in ("layer", "layer-local", "layer-dashboard"):
+        for name in ("layer", "layer-local", "layer-dashboard", "layer-mcp"):
             (folder / name / "python").mkdir(parents=True)
             (folder / name / "python" / "library.py").write_text("")
 
@@ -78,7 +78,8 @@ class Synthesiser:
 
         out = self._folder / f"out{len(self._made)}"
         given = {"layer": str(self._folder / "layer"), "local_layer": str(self._folder / "layer-local"), **options}
-        given.setdefault("dashboard_layer", str(self._folder / "layer-dashboard"))
+        for beside in ("dashboard", "mcp"):
+            given.setdefault(f"{beside}_layer", str(self._folder / f"layer-{beside}"))
         app = App(context={**flags(), **given}, outdir=str(out))
         stacks = build(app, config_of(app))
         app.synth()

@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 
 from layers.memory import pythons
-from layers.memory.build import build, build_dashboard, build_local
+from layers.memory.build import build, build_dashboard, build_local, build_mcp
 from layers.memory.recipe import PYTHONS, ROOT, RUNTIME_PYTHON, Target, this_machine
 
 BUILD = ROOT / "build"
 HERE = Path(__file__).parent
 WATCHING = HERE / "watching" / "sitecustomize.py"
-BESIDE = {"local": build_local, "dashboard": build_dashboard}
+BESIDE = {"local": build_local, "dashboard": build_dashboard, "mcp": build_mcp}
 _EMULATOR = HERE / "emulator.txt"
 _RUNTIME = HERE / "runtime.txt"
 
@@ -68,7 +68,7 @@ def built_layer() -> Path:
 
 @cache
 def built_with(beside: str) -> Path:
-    """Returns the layer with another one, `local` or `dashboard`, in one folder, as Lambda unpacks them over one another."""
+    """Returns the layer with another one (`local`, `dashboard`, `mcp`) in one folder, as Lambda unpacks them over one another."""
     out = BUILD / f"layer-with-{beside}-{kit().target.machine}"
     other = BUILD / f"layer-{beside}-here-{kit().target.machine}"
     BESIDE[beside](kit().target, other)

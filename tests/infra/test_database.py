@@ -83,7 +83,7 @@ def test_the_proxy_takes_iam_and_tls_alone_and_logs_in_as_the_functions_users(pr
     (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
     assert statement["Action"] == "rds-db:connect"
     assert {_last(arn) for arn in statement["Resource"]} == {
-        f"tributary_{name}" for name in ("recall", "learn", "curate", "gardener", "authorizer", "dashboard", "responder")
+        f"tributary_{name}" for name in ("recall", "learn", "curate", "gardener", "authorizer", "dashboard", "mcp", "responder")
     }
 
 

@@ -27,7 +27,7 @@ def test_function_is_built_as_the_layer_is_and_logs_for_a_while(dev: Deployment,
     function = dev.function(name)
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert function["Handler"] == "handler.handler"
-    assert len(function["Layers"]) == (2 if name == "dashboard" else 1)
+    assert len(function["Layers"]) == (2 if BY_NAME[name].layer else 1)
     assert function["TracingConfig"] == {"Mode": "Active"}
     assert function["VpcConfig"]["SubnetIds"]
     log = dev.app["Resources"][function["LoggingConfig"]["LogGroup"]["Ref"]]
@@ -51,7 +51,7 @@ def test_function_logs_in_to_the_database_as_itself(prod: Deployment, name: str)
     assert url.startswith(f"postgresql://{user}@")
     assert "sslmode=verify-full&sslrootcert=/opt/certs/rds.pem" in url
     assert url.endswith("&connect_timeout=3" if name == "authorizer" else "&connect_timeout=5")
-    assert ("TRIBUTARY_READER_URL" in variables) == (name == "recall")
+    assert ("TRIBUTARY_READER_URL" in variables) == (name in {"recall", "mcp"})
     (login,) = [one for one in prod.statements(name) if one["Action"] == "rds-db:connect"]
     assert _text(login["Resource"]).endswith(f"/{user}")
 
@@ -63,6 +63,7 @@ def test_each_function_may_do_exactly_what_its_code_does(prod: Deployment) -> No
         "settler": {"bedrock:InvokeModel", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility",
                     "sqs:GetQueueAttributes", "sqs:GetQueueUrl"},
         "curate": {"bedrock:InvokeModel", "sqs:SendMessage"},
+        "mcp": {"bedrock:InvokeModel", "sqs:SendMessage"},
         "authorizer": set(),
         "gardener": {"bedrock:InvokeModel", "sqs:SendMessage", "s3:DeleteObject"},  # to its dead-letter queue
         "operator": {"bedrock:InvokeModel", "sqs:SendMessage"},

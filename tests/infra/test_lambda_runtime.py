@@ -88,7 +88,7 @@ def there(server_url: str, template: str, models: Environment) -> Iterator[Side]
 
         def start(function: str) -> Invoke:
             database = direct.get(function, pooler)
-            layer = built_with("dashboard") if function == "dashboard" else None
+            layer = built_with(function) if function in {"dashboard", "mcp"} else None
             return stack.enter_context(Emulated(function, {**models, **database}, layer=layer))
 
         side = Side(start=start)

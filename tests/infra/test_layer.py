@@ -12,10 +12,13 @@ from layers.memory import lock
 from layers.memory.build import build, build_local, digest, identity, size
 from layers.memory.recipe import (
     BOTOCORE_SERVICES,
+    DASHBOARD,
     DASHBOARD_LOCK,
     LOCAL,
     LOCAL_LOCK,
     LOCK,
+    MCP,
+    MCP_LOCK,
     MOST_BYTES,
     MOST_BYTES_WITH_LOCAL,
     PYTHONS,
@@ -48,10 +51,11 @@ def test_lock_names_what_is_required_at_the_versions_that_are_tested_together() 
     again = "run 'make layer-lock'"
     assert lock.locked(LOCK) == {name: pins[name] for name in lock.needed()}, again
     assert lock.locked(LOCAL_LOCK) == {name: pins[name] for name in LOCAL}, again
-    assert lock.locked(DASHBOARD_LOCK) == {name: pins[name] for name in lock.needed_by_dashboard()}, again
+    assert lock.locked(DASHBOARD_LOCK) == {name: pins[name] for name in lock.needed_beside(DASHBOARD)}, again
+    assert lock.locked(MCP_LOCK) == {name: pins[name] for name in lock.needed_beside(MCP)}, again
 
 
-@pytest.mark.parametrize("file", [LOCK, LOCAL_LOCK, DASHBOARD_LOCK], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", [LOCK, LOCAL_LOCK, DASHBOARD_LOCK, MCP_LOCK], ids=lambda file: file.stem)
 def test_lock_has_hashes_for_each_distribution_and_names_no_place(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert all("--hash=sha256:" in entry for entry in text.split(" \\\n")[1:])

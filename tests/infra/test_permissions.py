@@ -190,6 +190,11 @@ def test_roles_allow_what_is_asked_and_nothing_that_nobody_asks(running: Running
             until=("sqs:SendMessage", "queue"),
         ),
         "curate": running.calls("curate", load(EVENTS / "curate" / "disputes.json")),
+        "mcp": running.calls(
+            "mcp",
+            load(EVENTS / "mcp" / "recall.json"),
+            load(EVENTS / "mcp" / "learn.json"),
+        ),
         "gardener": running.calls("gardener", load(EVENTS / "gardener" / "scheduler.json")),
         "operator": running.calls("operator", load(EVENTS / "operator" / "create-tribe.json")),
         "migrate": running.calls("migrate", load(EVENTS / "migrate" / "trigger.json")),

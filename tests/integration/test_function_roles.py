@@ -19,7 +19,7 @@ from fastapi.testclient import TestClient
 
 from tests.charging import call
 from tests.clusters import FUNCTION_ROLES, Cluster, cluster_of_its_own
-from tests.contract.samples import Context
+from tests.contract.samples import Context, app_of
 from tests.contract.stand_in_files import CONTENT, FILE
 from tests.contract.test_events import EVENTS, EXPECTED, HTTP_EVENTS, load, named
 from tests.doubles import RuledJudge, WordScreen, all_unrelated, within_a_subject
@@ -36,7 +36,6 @@ from tributary.core.requests import Question
 from tributary.core.spending import account
 from tributary.core.status import Unseen
 from tributary.edges.dashboard import container_app
-from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
 from tributary.edges.lambda_http.gardening import tended
 from tributary.edges.lambda_http.port import Event
@@ -155,7 +154,7 @@ def test_a_function_may_do_what_a_sample_event_asks_of_it(cluster: Cluster, trib
     event = filled(path, tribe)
     function = path.parent.name
     with permitted(cluster, tribe, function) as memory:
-        response = App(function, lambda: memory)(event, Context())
+        response = app_of(function, memory)(event, Context())
     assert response["statusCode"] == OTHERWISE.get(named(path), 200), response["body"]
 
 
@@ -170,7 +169,7 @@ def test_the_authorizer_may_say_who_is_calling_and_write_down_when(cluster: Clus
     assert tribe.rows(used, tribe.tribe_id)[0]["used"] == int(str(before)) + 1
 
 
-@pytest.mark.parametrize("function", ["recall", "learn", "curate"])
+@pytest.mark.parametrize("function", ["recall", "learn", "curate", "mcp"])
 def test_a_function_looks_up_a_token_audits_refusals_and_keeps_its_books(cluster: Cluster, tribe: Tribal, function: str) -> None:
     with permitted(cluster, tribe, function) as memory:
         reader = memory.authenticate(tribe.token("reader", Role.READER))
@@ -289,6 +288,14 @@ def test_recall_writes_its_books_and_a_tokens_use_and_nothing_else(cluster: Clus
         assert functions_of(connection, "tributary_recall", volatile=True) == writing | {"retire_v1"}
         assert "lesson update" in tables_of(connection, "tributary_recall")
         connection.rollback()
+
+
+def test_mcp_may_do_what_recall_learn_and_curate_may_and_nothing_else(cluster: Cluster) -> None:
+    its_own = ("tributary_recall", "tributary_learn", "tributary_curate")
+    with connect(Target(url=cluster.url(DATABASE))) as connection:
+        for rights in (functions_of, tables_of):
+            assert rights(connection, "tributary_mcp") == set().union(*(rights(connection, role) for role in its_own))
+        assert "garden_beliefs_v1" not in functions_of(connection, "tributary_mcp")
 
 
 def test_the_authorizer_may_ask_who_a_token_is_and_nothing_else(cluster: Cluster) -> None:

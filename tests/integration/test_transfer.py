@@ -234,7 +234,8 @@ def test_every_table_of_tribes_is_exported_or_left_out_for_a_reason(database_url
         found = connection.execute(
             """SELECT table_name, array_agg(column_name::text) FROM information_schema.columns
                JOIN information_schema.tables USING (table_schema, table_name)
-               WHERE table_schema = 'tributary' AND table_type = 'BASE TABLE' GROUP BY 1 HAVING bool_or(column_name = 'tribe_id')"""
+               WHERE table_schema = 'tributary' AND table_type = 'BASE TABLE'
+               GROUP BY 1 HAVING bool_or(column_name = 'tribe_id')"""
         ).fetchall()
     columns = {name: set(of) for name, of in found}
     assert set(columns) == ({*EXPORTED} - {SPACE}) | set(LEFT_OUT)

@@ -184,6 +184,7 @@ def tribe() -> Tribe:
         "set_role": agent(role="curator"),
         "revoke_agent": agent(revoked_at=AT),
         "revoke_token": KEPT_TOKEN | {"revoked_at": AT},
+        "me": {"agent": AGENT, "name": "agent-a", "role": "writer", "tribe": "local"},
         "announce_evidence": {"id": "sha256:0", "bytes": 12, "content_type": "text/plain", "name": None, "upload": None},
         "evidence": json.loads(FILE),
         "respond": {

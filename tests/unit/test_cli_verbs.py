@@ -101,6 +101,8 @@ VERBS: dict[str, tuple[str, ...]] = {
 WITHOUT_A_COMMAND = {
     "openapi": "a description for programs: curl fetches it, and docs/api holds it",
     "docs": "a page for a browser",
+    "me": "`tributary doctor` asks it, among all else",
+    "mcp": "a protocol for programs: `tributary mcp` speaks it on this computer",
     "put_evidence": "`tributary evidence put` sends the bytes where the announcement says: here, or to S3",
 }
 
@@ -108,6 +110,8 @@ NOT_IN_JSON = {
     "tributary screen": "reads and writes JSON lines, and nothing else",
     "tributary judge": "reads and writes JSON lines, and nothing else",
     "tributary evidence get": "gives the bytes of a file",
+    "tributary hook session-start": "speaks with Claude Code, in JSON",
+    "tributary mcp": "speaks with an agent's program, in JSON",
     "tributary completion": "prints a script for a shell",
 }
 

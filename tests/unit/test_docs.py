@@ -34,7 +34,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 SOURCES = Path(tributary.__file__).parent
 PAGES = (
     *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "database-roles.md", "iam.md", "dashboard.md"),
-    *("operator.md", "metrics.md", "layer.md", "import.md", "exporting.md", "evidence.md"),
+    *("operator.md", "metrics.md", "layer.md", "import.md", "exporting.md", "evidence.md", "mcp.md"),
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md", "sdk.md"),
     *("actions.md", "responder.md", "verification.md"),
 )

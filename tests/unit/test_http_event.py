@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tributary.edges.gateway.event import HttpRequest, to_authorizer_event, to_event
+from tributary.edges.lambda_http.http_event import HttpRequest, to_authorizer_event, to_event
 from tributary.edges.lambda_http.port import Event
 from tributary.edges.lambda_http.routing import find
 

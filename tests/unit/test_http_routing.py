@@ -7,10 +7,11 @@ import pytest
 from tributary.contract.routes import ROUTES, Route
 from tributary.edges.lambda_http.operations import OPERATIONS
 from tributary.edges.lambda_http.routing import find, methods_of, powertools_rule
+from tributary.edges.mcp.http import MCP
 
 
 def test_every_route_has_an_operation_and_the_other_way_round() -> None:
-    assert {route.operation for route in ROUTES} == set(OPERATIONS)
+    assert {route.operation for route in ROUTES} == {*OPERATIONS, *MCP}
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)

@@ -82,6 +82,7 @@ from tributary.contract.models import HealthReply as Health
 from tributary.contract.models import LearnReply as Learned
 from tributary.contract.models import ReinforceReply as Reinforced
 from tributary.contract.models import VerifyReply as Verified
+from tributary.contract.status import MeReply as Me
 from tributary.contract.status import ObservationReply as Observation
 from tributary.contract.status import StatsReply as Stats
 from tributary.contract.status import StatusReply as MemoryStatus
@@ -135,6 +136,7 @@ __all__ = [
     "LessonDraft",
     "Listing",
     "ListingPage",
+    "Me",
     "Memory",
     "MemoryStatus",
     "ModelFailed",

@@ -310,6 +310,10 @@ def lesson(which: LessonRef, *, as_of: Moment | None) -> Call[LessonDetail]:
     )
 
 
+def me() -> Call[about.MeReply]:
+    return Call(operation="me", method="GET", path="/v1/me", read=lambda body: read(about.MeReply, body))
+
+
 def stats() -> Call[about.StatsReply]:
     return Call(operation="stats", method="GET", path="/v1/stats", read=lambda body: read(about.StatsReply, body))
 

@@ -38,7 +38,7 @@ from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.distilling import DistillReply, ProposedLessonReply
 from tributary.contract.limits import DISTILLED_LESSONS
 from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
-from tributary.contract.status import StatsReply, StatusReply
+from tributary.contract.status import MeReply, StatsReply, StatusReply
 
 Result = TypeVar("Result")
 
@@ -393,6 +393,10 @@ class Memory:
         """Yields the same changes as `changes`, some whole ticks at a time; `page.tick` is where to go on from."""
         feed = Feed(self._run, clock=self._clock, sleep=self._sleep, jitter=self._jitter, longest_s=self._timeout_s / 2)
         return feed.pages(after, follow=follow, page_size=page_size)
+
+    def whoami(self) -> MeReply:
+        """Returns the agent that this memory asks as: its name, its role, and its tribe."""
+        return self._run(calls.me())
 
     def attach(self, file: Path | str | bytes, *, content_type: str | None = None, name: str | None = None) -> Evidence:
         """Hands a file, or bytes, of up to 10 MB to the tribe and returns it as evidence for a lesson.

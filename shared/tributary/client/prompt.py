@@ -77,6 +77,11 @@ def block(text: str) -> Iterator[str]:
         yield f"  | {_tagless(line)}"
 
 
+def harmless(text: str) -> str:
+    """Returns `text` for a field of a structured reply: its lines stay, nothing in it can look like a tag or hide."""
+    return _tagless(visible(text.replace("\r\n", "\n"), keep="\n\t"))
+
+
 def _then(receipt: Receipt) -> str:
     """Returns of which moment of the past the search was, nothing for a search of the present."""
     if receipt.filters.get("as_of") is None:

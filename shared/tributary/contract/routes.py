@@ -8,6 +8,7 @@ from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
 from tributary.contract.evidence_routes import EVIDENCE
 from tributary.contract.history_routes import HISTORY
+from tributary.contract.mcp_routes import MCP
 from tributary.contract.memory_routes import MEMORY
 from tributary.contract.responder_routes import RESPONDER
 from tributary.contract.route import Route
@@ -45,4 +46,4 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *EVIDENCE, *CURATION, *ACTIONS, *AGENTS, *STATUS, *RESPONDER, *_OPEN)
+ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *EVIDENCE, *CURATION, *ACTIONS, *AGENTS, *STATUS, *RESPONDER, *MCP, *_OPEN)

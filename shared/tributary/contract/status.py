@@ -10,6 +10,15 @@ from pydantic import Field
 from tributary.contract.models import Reply
 
 
+class MeReply(Reply):
+    """Who the caller is, as the tribe knows it."""
+
+    tribe: str = Field(description="The tribe's id, as in receipts.")
+    agent: str
+    name: str
+    role: Literal["reader", "writer", "curator"]
+
+
 class CallsReply(Reply):
     """Calls by operation (UTC days). Writes count when they are let in, reads some seconds after they were answered."""
 

@@ -9,6 +9,15 @@ _DAY: dict[str, object] = {"type": "string", "format": "date"}
 
 STATUS: tuple[Route, ...] = (
     Route(
+        operation="me",
+        method="GET",
+        path="/v1/me",
+        function="recall",
+        role="reader",
+        summary="Tell who is asking",
+        reply=status.MeReply,
+    ),
+    Route(
         operation="stats",
         method="GET",
         path="/v1/stats",

@@ -40,7 +40,7 @@ from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.distilling import DistillReply, ProposedLessonReply
 from tributary.contract.limits import DISTILLED_LESSONS
 from tributary.contract.models import Evidence, HealthReply, How, Kind, LearnReply, ReinforceReply, Source, Status, VerifyReply
-from tributary.contract.status import StatsReply, StatusReply
+from tributary.contract.status import MeReply, StatsReply, StatusReply
 
 
 class AsyncMemory:
@@ -397,6 +397,10 @@ class AsyncMemory:
         """Yields the same changes as `changes`, some whole ticks at a time; `page.tick` is where to go on from."""
         feed = AsyncFeed(self._run, clock=self._clock, sleep=self._sleep, jitter=self._jitter, longest_s=self._timeout_s / 2)
         return feed.pages(after, follow=follow, page_size=page_size)
+
+    async def whoami(self) -> MeReply:
+        """Returns the agent that this memory asks as: its name, its role, and its tribe."""
+        return await self._run(calls.me())
 
     async def attach(self, file: Path | str | bytes, *, content_type: str | None = None, name: str | None = None) -> Evidence:
         """Hands a file, or bytes, of up to 10 MB to the tribe and returns it as evidence for a lesson.

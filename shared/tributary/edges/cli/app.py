@@ -20,9 +20,11 @@ from tributary.edges.cli import (
     evidence,
     gardening,
     history,
+    hooks,
     importing,
     judging,
     knowledge,
+    mcp,
     models,
     probing,
     receipts,
@@ -54,9 +56,9 @@ Start a server on this computer, then use it:
 learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, watch, stats, status, distill,
 respond, costs, evidence, curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are not set, to
 the one that 'tributary serve' runs here. screen, judge, models, completion and version need no server, and doctor looks at
-everything. The other commands are the operator's and talk to the database itself: to DATABASE_URL, or to the PostgreSQL that
-comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those about tribes, agents and spaces go to the operator's
-function on AWS."""
+everything. mcp and hook serve programs in which agents run. The other commands are the operator's and talk to the database
+itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With --via lambda those
+about tribes, agents and spaces go to the operator's function on AWS."""
 
 
 class _Group(TyperGroup):
@@ -145,6 +147,8 @@ def _root(
 
 
 app.command("serve")(serving.serve)
+app.command("mcp")(mcp.mcp)
+app.add_typer(hooks.app, name="hook")
 app.command("learn")(knowledge.learn)
 app.command("distill")(distilling.distill)
 app.command("import")(importing.import_)

@@ -35,6 +35,7 @@ _EXTRAS = {
         ),
         "local",
     ),
+    **dict.fromkeys(("mcp", "mcp_types"), "mcp"),
     **dict.fromkeys(("boto3", "botocore"), "aws"),
     **dict.fromkeys(("anyio", "mcp", "mcp_types"), "mcp"),
     "sentence_transformers": "sentence-transformers",

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import socket
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,13 +21,13 @@ from tributary.edges.cli.signals import stopping_on_signals
 if TYPE_CHECKING:
     from tributary.contract.home import Connection
     from tributary.edges.cli.connection import Lease
-    from tributary.edges.cli.faces import OperatorFace, ServedMemory
+    from tributary.edges.cli.faces import ServedMemory
     from tributary.edges.cli.greeting import Greeting
     from tributary.edges.cli.output import Output
+    from tributary.edges.cli.preparing import Kept, Ready
     from tributary.edges.gateway import Started
     from tributary.service import Settings
     from tributary.service.memory import ModelsUsed
-    from tributary.service.operator import NewTribe, Tribe
 
 
 def serve(
@@ -53,26 +53,9 @@ def serve(
         output.remark("Stopped.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Prepared:
-    """A database that is ready to serve. `made` when this is its first start."""
-
-    tribe: Tribe
-    made: NewTribe | None
-    curator: str | None
-    set_aside: Path | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Kept:
-    """A token in the connection file that this database knows, and whose it is."""
-
-    agent: str
-    token: str
-
-
 def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) -> None:
     from tributary.edges.cli.connection import Lease, made_home
+    from tributary.edges.cli.preparing import kept_by, make_ready
 
     _check_free(host, port)
     settings = doors.load_settings(True)
@@ -81,10 +64,10 @@ def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) ->
         lease = Lease(folder)
         stack.callback(lease.close)
         with doors.open_operator(settings) as operator:
-            prepared = _prepare(operator, lease, folder, tribe)
+            prepared = make_ready(operator, folder, tribe, keep=lease.held)
             # Joined before the operator leaves, so that an embedded database does not stop in between.
             memory = stack.enter_context(doors.open_memory(settings))
-            kept = _kept(memory, folder)
+            kept = kept_by(memory, folder)
         memory.warm()
         models = _told(memory.models_used())
 
@@ -117,51 +100,14 @@ def _told(models: ModelsUsed) -> ModelsUsed:
     return models
 
 
-def _prepare(operator: OperatorFace, lease: Lease, folder: Path, name: str) -> _Prepared:
-    """Migrates, and makes the tribe where there is none at all. Two first starts at once make one."""
-    from tributary.contract.home import Connection, write_connection
-    from tributary.edges.cli.connection import set_aside, setting_up
-
-    with setting_up(folder):
-        operator.migrate()
-        tribes = {one.name: one for one in operator.tribes()}
-        if not tribes:
-            made = operator.create_tribe(name)
-            aside = None
-            if lease.held:
-                # At once, and with the address still to come: a token that nobody kept could never be had again.
-                aside = set_aside(folder, unless=made.token.secret)
-                write_connection(folder, Connection(url=_default_url(), token=made.token.secret))
-            return _Prepared(tribe=made.tribe, made=made, curator=made.token.agent.name, set_aside=aside)
-    if name not in tribes:
-        there = ", ".join(f"'{one}'" for one in tribes)
-        detail = f"there is no tribe '{name}' in this database, but {there}; make it with: tributary tribe create NAME"
-        raise CommandFailed("not_found", detail)
-    curators = [one.name for one in operator.agents(name) if one.role == "curator"]
-    return _Prepared(tribe=tribes[name], made=None, curator=curators[0] if curators else None, set_aside=None)
-
-
-def _kept(memory: ServedMemory, folder: Path) -> _Kept | None:
-    """Returns what the connection file keeps, None when this database knows no such token, or the cell that it names is away."""
-    from tributary.contract.home import read_connection
-    from tributary.core.errors import Unauthenticated, Unavailable
-
-    stored = read_connection(folder)
-    if stored is None:
-        return None
-    try:
-        return _Kept(agent=memory.authenticate(stored.token).name, token=stored.token)
-    except (Unauthenticated, Unavailable):
-        return None
-
-
-def _connection(memory: ServedMemory, folder: Path, url: str, known: _Kept) -> Connection:
+def _connection(memory: ServedMemory, folder: Path, url: str, known: Kept) -> Connection:
     """Returns what the file is to say: our address, and the token that it keeps by now, if it is good, else the known one."""
     from tributary.contract.home import Connection
     from tributary.core.errors import TributaryError
+    from tributary.edges.cli.preparing import kept_by
 
     try:
-        kept = _kept(memory, folder)
+        kept = kept_by(memory, folder)
     except TributaryError:  # the database is away just now
         kept = None
     return Connection(url=url, token=(kept or known).token)
@@ -169,12 +115,12 @@ def _connection(memory: ServedMemory, folder: Path, url: str, known: _Kept) -> C
 
 def _greeting(
     settings: Settings,
-    prepared: _Prepared,
+    prepared: Ready,
     folder: Path,
     url: str,
     *,
     host: str,
-    kept: _Kept | None,
+    kept: Kept | None,
     lease: Lease,
     models: ModelsUsed,
 ) -> Greeting:

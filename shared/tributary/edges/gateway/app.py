@@ -17,7 +17,7 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,14 +30,16 @@ from tributary.contract.routes import ROUTES
 from tributary.core.clock import utc_now
 from tributary.core.ids import new_id
 from tributary.edges.gateway.cors import Cors
-from tributary.edges.gateway.event import HttpRequest, to_authorizer_event, to_event
 from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
+from tributary.edges.lambda_http.http_event import HttpRequest, to_authorizer_event, to_event
+from tributary.edges.lambda_http.operations.ask import Operation
 from tributary.edges.lambda_http.port import Door, Event
 from tributary.edges.lambda_http.principal import bearer_token
 from tributary.edges.lambda_http.problems import Refused, problem_reply
 from tributary.edges.lambda_http.reply import headers_of
 from tributary.edges.lambda_http.routing import Match, find
+from tributary.edges.mcp.http import MCP
 from tributary.telemetry import Event as LogEvent
 from tributary.telemetry import log
 
@@ -51,6 +53,9 @@ MOST_IN_FLIGHT = 128
 """Requests beyond so many are refused at once, as Lambda refuses beyond its concurrency."""
 MOST_WAITING = 64
 """So many callers may wait for something to happen at once. Each has a thread, and a connection only while it looks."""
+_OPERATIONS: Mapping[str, Mapping[str, Operation]] = {"mcp": MCP}
+"""Of the functions that serve something else than the API's own operations."""
+_MCP_PATH = "/mcp"
 DEFAULT_FUNCTION = "recall"
 """Serves API Gateway's `$default` route, so that 404 and 405 are ours too."""
 
@@ -128,7 +133,10 @@ class Gateway:
         self._lane = _Lane("tributary-request", workers=workers, most=most_in_flight)
         self._waiting = _Lane("tributary-waiting", workers=most_waiting, most=most_waiting)
         self._stopping = threading.Event()
-        self._apps = {name: App(name, lambda: memory, stopping=self._stopping) for name in {route.function for route in ROUTES}}
+        names = {route.function for route in ROUTES}
+        self._apps = {
+            name: App(name, lambda: memory, stopping=self._stopping, operations=_OPERATIONS.get(name)) for name in names
+        }
 
     def end_waits(self) -> None:
         """Has those who wait for something to happen answered now, and whoever comes later at once."""
@@ -155,6 +163,7 @@ class Gateway:
             return {"statusCode": 204, "headers": self._cors.preflight_headers(origin)}
         lane = self._waiting if _asks_to_wait(head) else self._lane
         try:
+            self._check_origin(head)
             cell = self._cell(head)
             with lane.place(cell):
                 response = await self._answer(head, receive, lane, cell)
@@ -164,6 +173,10 @@ class Gateway:
             response = _refusal(error, head)
         response["headers"].update(self._cors.headers(origin))
         return response
+
+    def _check_origin(self, head: HttpRequest) -> None:
+        if head.path == _MCP_PATH and not self._cors.may_speak(head.header("origin")):
+            raise Refused("forbidden", "pages of other origins may not speak here; TRIBUTARY_CORS_ORIGINS lists those that may")
 
     def _cell(self, head: HttpRequest) -> str | None:
         token = bearer_token({"headers": dict(head.headers)})

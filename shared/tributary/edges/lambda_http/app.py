@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
@@ -33,6 +33,9 @@ from tributary.edges.lambda_http.routing import find, methods_of, powertools_rul
 from tributary.telemetry import Event as LogEvent
 from tributary.telemetry import Metric, Span, log, metrics, traces
 
+if TYPE_CHECKING:
+    from tributary.edges.lambda_http.operations.ask import Operation
+
 MARGIN_S = 1.0
 """Kept back of the time that is left, for writing the reply."""
 _SHORTEST_S = 0.05
@@ -51,8 +54,13 @@ class App:
         now: Now = utc_now,
         stopping: threading.Event | None = None,
         seconds: Callable[[], float] = time.monotonic,
+        operations: Mapping[str, Operation] | None = None,
     ) -> None:
-        """`stopping` is set when the server is to end, and ends what callers wait for; `seconds` is how time goes on."""
+        """`stopping` is set when the server is to end, and ends what callers wait for; `seconds` is how time goes on.
+
+        `operations` are what the function does where another edge says that; the API's own are loaded when first needed.
+        """
+        self._operations = operations
         self._function = function
         self._memory = memory
         self._now = now
@@ -135,7 +143,7 @@ class App:
             now=self._now,
             stopping=self._stopping,
         )
-        return OPERATIONS[route.operation](ask)
+        return (OPERATIONS if self._operations is None else self._operations)[route.operation](ask)
 
     def _record(self, error: Exception, operation: str, principal: Principal | None) -> None:
         """Logs what the caller is not told and audits a refusal; raises nothing, the reply is settled."""

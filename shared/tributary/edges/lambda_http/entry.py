@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ from tributary.telemetry import Metric, log, metrics, traces
 
 if TYPE_CHECKING:
     from tributary.edges.lambda_http.metrics import Meter
+    from tributary.edges.lambda_http.operations.ask import Operation
     from tributary.service import Cells, Settings
 
 Made = TypeVar("Made")
@@ -29,10 +30,11 @@ class Counting(Protocol):
     def flush_when_due(self) -> None: ...
 
 
-def handler_for(function: str, *, settles: bool = False) -> Handler:
-    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn`, `curate` or `responder`.
+def handler_for(function: str, *, settles: bool = False, operations: Mapping[str, Operation] | None = None) -> Handler:
+    """Returns the handler of one of the functions that serve HTTP routes: `recall`, `learn`, `curate`, `mcp` or `responder`.
 
-    One that `settles` takes the messages of the pending queue as well.
+    One that `settles` takes the messages of the pending queue as well. `operations` are what it does, where these are not the
+    API's own.
     """
     # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
     from tributary.edges.lambda_http.app import App
@@ -45,7 +47,7 @@ def handler_for(function: str, *, settles: bool = False) -> Handler:
         return opened[0]
 
     memory = once(open_counting)
-    app = once(lambda: App(function, memory))
+    app = once(lambda: App(function, memory, operations=operations))
     start = once(_start(function, traced=True))
 
     def handler(event: Event, context: Context) -> dict[str, Any]:

@@ -8,9 +8,16 @@ from uuid import UUID
 from tributary.contract import costs as cost_contract
 from tributary.contract import status as contract
 from tributary.core import ids
+from tributary.core.agent import Principal
 from tributary.core.costs import By, Cost, Costs
 from tributary.core.stats import Calls, Stats
 from tributary.core.status import PATHS, Observation, Status
+
+
+def me(one: Principal) -> contract.MeReply:
+    return contract.MeReply(
+        tribe=str(one.tribe_id), agent=ids.show(ids.Prefix.AGENT, one.agent_id), name=one.name, role=one.role.value
+    )
 
 
 def stats(one: Stats) -> contract.StatsReply:

@@ -103,6 +103,22 @@ def _changes(stage: Stage) -> None:
     holds("every lesson of this run", seen.issuperset(stage.lessons), f"{len(set(stage.lessons) - seen)} are missing")
 
 
+def _me(stage: Stage) -> None:
+    writer = stage.members["writer"]
+    found = writer.memory.whoami()
+    equal("agent", writer.id, found.agent)
+    equal("role", "writer", found.role)
+
+
+def _mcp(stage: Stage) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accepted = {"accept": "application/json, text/event-stream"}
+    answer = stage.ask("POST", "/mcp", by=stage.members["reader"], body=body, headers=accepted)
+    tools = [one.get("name") for one in answer.document.get("result", {}).get("tools", [])]
+    holds("tribal_recall among a reader's tools", "tribal_recall" in tools, tools)
+    holds("no tribal_learn among a reader's tools", "tribal_learn" not in tools, tools)
+
+
 def _stats(stage: Stage) -> None:
     found = stage.curator.memory.stats()
     holds(f"a tick of {stage.began_at} or later", found.tick >= (stage.began_at or 0), found.tick)
@@ -203,6 +219,8 @@ RECORDS = (
     Step(name="lesson", does=_lesson, covers=("lesson",), needs=("batch",)),
     Step(name="timeline", does=_timeline, covers=("timeline",), needs=("reinforce", "accept")),
     Step(name="changes", does=_changes, covers=("changes",), needs=("learn",)),
+    Step(name="me", does=_me, covers=("me",), needs=("create-agents",)),
+    Step(name="mcp", does=_mcp, covers=("mcp",), needs=("create-agents",)),
     Step(name="stats", does=_stats, covers=("stats",), needs=("learn",)),
     Step(name="status", does=_status, covers=("status",), needs=("create-agents",)),
     Step(name="costs", does=_costs, covers=("costs",), needs=("admitted",)),

@@ -11,6 +11,11 @@ from tributary.edges.lambda_http.query import day
 from tributary.edges.lambda_http.reply import HttpReply, of_model
 
 
+def _me(ask: Ask) -> HttpReply:
+    ask.query()
+    return of_model(words.me(ask.principal))
+
+
 def _stats(ask: Ask) -> HttpReply:
     ask.query()
     return of_model(words.stats(ask.memory.stats(ask.principal)))
@@ -27,4 +32,4 @@ def _costs(ask: Ask) -> HttpReply:
     return of_model(words.costs(ask.memory.costs(principal, since=since, until=until, by=By(given["by"]))))
 
 
-STATUS: Mapping[str, Operation] = {"stats": _stats, "status": _status, "costs": _costs}
+STATUS: Mapping[str, Operation] = {"me": _me, "stats": _stats, "status": _status, "costs": _costs}

@@ -3,14 +3,14 @@
 --
 --   tributary_owner        owns every table and function; no one logs in as it, the migrating user and the operator assume it
 --   tributary_runtime      what running code acts as where one login does all: it has what each role below has
---     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard, _responder
+--     tributary_recall, _learn, _curate, _gardener, _authorizer, _dashboard, _mcp, _responder
 --                          what one function may do each (0001_baseline/90_grants.sql); where rds_iam exists (Aurora) they log in
 --   tributary_verifier     reads what the API is checked against from outside; no one logs in as it, a login of yours is made a member
 --   tributary_operator     may become tributary_owner, and is nothing by itself; logs in where the others do
 DO $$
 DECLARE
     function_roles text[] := ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate', 'tributary_gardener',
-                                   'tributary_authorizer', 'tributary_dashboard', 'tributary_responder'];
+                                   'tributary_authorizer', 'tributary_dashboard', 'tributary_mcp', 'tributary_responder'];
     logins text[] := CASE WHEN to_regrole('rds_iam') IS NULL THEN '{}'::text[] ELSE function_roles || 'tributary_operator'::text END;
     newer boolean := current_setting('server_version_num')::integer >= 160000;
     -- from 16 on, whoever made a role is its member, and may yet not become it until that was granted as well

@@ -1,6 +1,7 @@
 -- Who may do what. Nobody reads or writes a table of beliefs: they are changed, and a tribe's secret or a token's row is found, by
 -- calling the functions only. Each role but the runtime is one function's, or the dashboard's; the runtime is a member of each (0000_bootstrap.sql)
 -- and is granted nothing itself.
+-- tributary_mcp has what recall, learn and curate have together: at the end.
 --
 --                               recall  learn  curate  gardener  authorizer  dashboard  responder
 --   know who asks               x       x      x                 x                      x
@@ -31,7 +32,8 @@
 -- tributary_verifier is no part of the running code, and the runtime is no member of it: a login that checks the API from outside.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
 GRANT USAGE ON SCHEMA tributary
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard, tributary_responder;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_authorizer, tributary_dashboard,
+       tributary_mcp, tributary_responder;
 
 -- Know who asks. A function looks a token up itself where the authorizer could not.
 GRANT EXECUTE ON FUNCTION tributary.authenticate_v1
@@ -131,3 +133,24 @@ GRANT USAGE ON SCHEMA tributary TO tributary_verifier;
 GRANT SELECT ON
     tributary.verification_tribe, tributary.verification_tick, tributary.verification_event, tributary.verification_lesson
     TO tributary_verifier;
+
+-- Speak MCP: its tools recall, learn and curate, each for an agent whose role allows it. No member of those roles, since a function
+-- becomes nobody else.
+DO $$
+DECLARE
+    theirs oid[] := ARRAY['tributary_recall'::regrole, 'tributary_learn'::regrole, 'tributary_curate'::regrole]::oid[];
+    granted text;
+BEGIN
+    FOR granted IN
+        SELECT format('GRANT %s ON FUNCTION %s TO tributary_mcp', a.privilege_type, p.oid::regprocedure)
+        FROM pg_proc p, aclexplode(p.proacl) a
+        WHERE p.pronamespace = 'tributary'::regnamespace AND a.grantee = ANY (theirs)
+        UNION
+        SELECT format('GRANT %s ON TABLE %s TO tributary_mcp', a.privilege_type, c.oid::regclass)
+        FROM pg_class c, aclexplode(c.relacl) a
+        WHERE c.relnamespace = 'tributary'::regnamespace AND a.grantee = ANY (theirs)
+    LOOP
+        EXECUTE granted;
+    END LOOP;
+END
+$$;
