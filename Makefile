@@ -16,7 +16,7 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demos serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
+.PHONY: help install demo demos serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
 	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
@@ -37,6 +37,9 @@ $(VENV)/infra.stamp: $(VENV)/local.stamp
 	@echo "installing what the CDK app needs"
 	@$(PIP) --editable '.[infra]'
 	@touch $@
+
+install: $(VENV)/local.stamp  ## what runs on a laptop, in .venv
+	@echo "installed: $(abspath $(VENV))/bin/tributary"
 
 demo: $(VENV)/local.stamp  ## agent-a learns the hard way, agent-b recalls and sails through
 	$(RUN) -m evals.gauntlet

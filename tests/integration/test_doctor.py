@@ -90,7 +90,7 @@ def test_where_all_is_well_every_line_says_ok_and_it_ends_with_0(patient: Patien
     port = found.pop("port")  # somebody's server may listen on this computer
     assert {state for state, _ in found.values()} == {"ok"}, found
     assert port[0] in ("ok", "bad")
-    assert found["token"] == ("ok", "good, a curator's")
+    assert found["token"] == ("ok", "good, curator's, a curator")
     assert found["version"] == ("ok", f"{__version__}, the same on both sides")
     assert {"writer pgvector version", "writer schema revision", "writer oldest code", "process recall", "embedder"} <= set(found)
     lines = patient.run().stdout.splitlines()

@@ -42,7 +42,7 @@ def server(ground: Ground) -> Sequence[Finding]:
 
 
 def token(ground: Ground) -> Sequence[Finding]:
-    from tributary.client import NotConfigured, TributaryError, Unauthenticated
+    from tributary.client import NotConfigured, TributaryError, Unauthenticated, visible
 
     try:
         with ground.doors.open_client() as memory:
@@ -50,7 +50,7 @@ def token(ground: Ground) -> Sequence[Finding]:
                 memory.health()  # asked once, while a server that is away would be waited for below
             except TributaryError:
                 return []  # which `server` tells already
-            stats = memory.stats()
+            me = memory.whoami()
     except NotConfigured:
         return []
     except Unauthenticated:
@@ -58,9 +58,7 @@ def token(ground: Ground) -> Sequence[Finding]:
         return [bad("token", "the server does not know it, or it has expired or was revoked", advice)]
     except TributaryError as error:
         return [_refused("token", error)]
-    # Nothing tells a reader from a writer but a write that is refused, and refusals are audited.
-    role = "a curator's" if stats.by_agent is not None else "a reader's or a writer's"
-    return [ok("token", f"good, {role}")]
+    return [ok("token", f"good, {visible(me.name)}'s, a {me.role}")]
 
 
 def clock(ground: Ground) -> Sequence[Finding]:
