@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from types import TracebackType
@@ -12,17 +11,18 @@ from typing import Any, Self, cast
 from uuid import UUID
 
 import psycopg
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from tributary.access import DAYS, MOST_AGENTS, MOST_TOKENS, Ledger, agent_of, check_principal, make_token, token_of
+from tributary.access import DAYS, Ledger, check_principal
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import BadSetting, NotFound, NotMigrated, TributaryError, WrongStanding
+from tributary.core.errors import BadSetting, NotFound, TributaryError, WrongStanding
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.limits import check_agent_name, check_name
 from tributary.core.space import IndexesBuilt, SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
+from tributary.service.members import Members
+from tributary.service.owner_link import OwnerLink
 from tributary.service.until import Until
 from tributary.spaces import (
     NEXT,
@@ -38,7 +38,7 @@ from tributary.spaces import (
     spaces_of,
     switch,
 )
-from tributary.store import Database, Target, check_level, check_revision, connect, failures, statement
+from tributary.store import Database, Target, statement
 from tributary.store.migrate import migrate, migration_sql
 from tributary.transfer.tribes import Progress as TransferProgress
 from tributary.transfer.tribes import Summary, export_tribe, restore_tribe
@@ -83,7 +83,7 @@ class Operator:
         many small steps, as the owner too; the first of `embedders` gives the space that new tribes serve from;
         new tokens carry the name of `cell`.
         """
-        self._target = owner
+        self._link = OwnerLink(owner)
         self._on_close = on_close
         self._login = login
         self._database = database
@@ -91,7 +91,6 @@ class Operator:
         self._exact_limit = exact_limit
         self._cell = cell
         self._now = now
-        self._open: psycopg.Connection | None = None
 
     def migrate(self) -> str:
         """Brings the schema to the newest revision and returns its name."""
@@ -104,7 +103,7 @@ class Operator:
         """Makes a tribe with its first curator, wholly or not at all; raises WrongStanding when the name is taken."""
         check_name("name", name)
         check_agent_name("name", curator)
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             row = connection.execute(
                 statement("access", "create_tribe"), {"tribe_id": new_id(), "name": name, "secret": secrets.token_bytes(32)}
             ).fetchone()
@@ -114,12 +113,12 @@ class Operator:
             made = connection.execute(statement("spaces", "ensure"), definition(self._embedders.first.space)).fetchone()
             space_id = cast(tuple[int], made)[0]
             connection.execute(statement("spaces", "serve_from"), {"tribe_id": tribe.tribe_id, "space_id": space_id})
-            token = self._new_agent(connection, tribe, curator, Role.CURATOR, days)
+            token = self._members(connection, tribe).make(curator, Role.CURATOR, days)
         return NewTribe(tribe=tribe, token=token)
 
     def tribes(self) -> tuple[Tribe, ...]:
         """Returns all tribes by name."""
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             return tuple(_tribe(row) for row in connection.execute(statement("access", "tribes")).fetchall())
 
     def create_agent(self, tribe: str, name: str, role: Role, *, days: int = DAYS, system: bool = False) -> NewToken:
@@ -128,79 +127,79 @@ class Operator:
         One of the memory's own is a `system` agent, whose name alone may begin with 'system:'.
         """
         (check_name if system else check_agent_name)("name", name)
-        with self._transaction() as connection:
-            return self._new_agent(connection, self._locked(connection, tribe), name, role, days)
+        with self._link.transaction() as connection:
+            return self._members(connection, self._locked(connection, tribe)).make(name, role, days)
 
     def agents(self, tribe: str) -> tuple[Agent, ...]:
         """Returns the agents of a tribe, oldest first, the revoked ones too."""
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._tribe(connection, tribe)
-            return tuple(agent_of(row) for row in _agents(connection, found))
+            return self._members(connection, found).all()
 
     def revoke_agent(self, tribe: str, name: str) -> Agent:
         """Ends an agent and all its tokens; what it taught stays. Unlike a curator's it may take the last curator."""
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._locked(connection, tribe)
-            agent = _agent(connection, found, name)
+            agent = self._members(connection, found).named(name)
             connection.execute(statement("access", "revoke_agent"), {"tribe_id": found.tribe_id, "agent_id": agent.agent_id})
-            return _agent(connection, found, name)
+            return self._members(connection, found).named(name)
 
     def bind(self, tribe: str, name: str, principal: str) -> Agent:
         """Lets whoever acts as an IAM role or user act as an agent; raises WrongStanding when it is bound to another one."""
         arn = check_principal(principal)
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._locked(connection, tribe)
-            which = {"tribe_id": found.tribe_id, "agent_id": _agent(connection, found, name).agent_id}
+            which = {"tribe_id": found.tribe_id, "agent_id": self._members(connection, found).named(name).agent_id}
             connection.execute(statement("access", "bind_principal"), {**which, "principal": arn})
-            return _agent(connection, found, name)
+            return self._members(connection, found).named(name)
 
     def unbind(self, tribe: str, name: str, principal: str) -> Agent:
         """Ends that a role or user acts as an agent; raises NotFound when it does not."""
         arn = check_principal(principal)
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._locked(connection, tribe)
-            which = {"tribe_id": found.tribe_id, "agent_id": _agent(connection, found, name).agent_id}
+            which = {"tribe_id": found.tribe_id, "agent_id": self._members(connection, found).named(name).agent_id}
             if connection.execute(statement("access", "unbind_principal"), {**which, "principal": arn}).fetchone() is None:
                 raise NotFound(f"'{arn}' is not bound to the agent '{name}'")
-            return _agent(connection, found, name)
+            return self._members(connection, found).named(name)
 
     def tokens_of(self, tribe: str, name: str) -> tuple[Token, ...]:
         """Returns the tokens of an agent, newest first, those that are not let in any more too."""
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._tribe(connection, tribe)
-            agent_id = _agent(connection, found, name).agent_id
-            return _tokens(connection, found, agent_id=agent_id)
+            agent_id = self._members(connection, found).named(name).agent_id
+            return self._members(connection, found).tokens(agent_id=agent_id)
 
     def rotate(self, tribe: str, name: str, *, days: int = DAYS, keep_others: bool = False) -> NewToken:
         """Gives an agent a new token in place of those that it has, or beside them; the secret is given this once.
 
         Raises WrongStanding when the agent is revoked, or would have too many tokens.
         """
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._locked(connection, tribe)
-            agent = _agent(connection, found, name)
+            agent = self._members(connection, found).named(name)
             if not keep_others:
                 connection.execute(
                     statement("access", "revoke_tokens"),
                     {"tribe_id": found.tribe_id, "agent_id": agent.agent_id, "token_id": None},
                 )
-            return self._new_token(connection, found, agent, days)
+            return self._members(connection, found).new_token(agent, days)
 
     def revoke_token(self, tribe: str, token_id: UUID) -> Token:
         """Ends one token of a tribe; keeps the first time when it was revoked before."""
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._locked(connection, tribe)
             connection.execute(
                 statement("access", "revoke_tokens"), {"tribe_id": found.tribe_id, "agent_id": None, "token_id": token_id}
             )
-            ended = _tokens(connection, found, token_id=token_id)
+            ended = self._members(connection, found).tokens(token_id=token_id)
         if not ended:
             raise NotFound(f"the tribe '{tribe}' has no such token")
         return ended[0]
 
     def has_curator(self, tribe: str) -> bool:
         """Tells whether a tribe has a curator who can act: one that is not revoked, with a token that is let in."""
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             found = self._tribe(connection, tribe)
             row = connection.execute(
                 statement("access", "has_curator"), {"tribe_id": found.tribe_id, "now": self._now()}
@@ -212,13 +211,13 @@ class Operator:
 
         Raises Overloaded when it takes longer than `budget_s`; what was begun is then begun again by the next call.
         """
-        with self._connection() as connection, Until(budget_s).cancelling(connection, detail=_NO_TIME):
+        with self._link.connection() as connection, Until(budget_s).cancelling(connection, detail=_NO_TIME):
             return build_index(connection, self._tribe(connection, tribe).tribe_id, exact_limit=self._exact_limit)
 
     def build_indexes(self, *, budget_s: float | None = None) -> IndexesBuilt:
         """Gives every tribe that has outgrown exact search its index, one after the other, for as long as `budget_s` lasts."""
         until = Until(budget_s)
-        with self._connection() as connection:
+        with self._link.connection() as connection:
             waiting = outgrown(connection, exact_limit=self._exact_limit)
         built: list[str] = []
         failed: list[tuple[str, str]] = []
@@ -242,7 +241,7 @@ class Operator:
 
         Running processes take it within `recall.signing.REREAD_S` seconds.
         """
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             connection.execute(statement("access", "lock_signing_keys"))
             connection.execute(statement("access", "retire_signing_keys"))
             made = connection.execute(statement("access", "create_signing_key"), {"secret": secrets.token_bytes(32)}).fetchone()
@@ -250,7 +249,7 @@ class Operator:
 
     def spaces(self, tribe: str) -> tuple[TribeSpace, ...]:
         """Returns the embedding spaces of a tribe, in the order of their numbers."""
-        with self._connection() as connection:
+        with self._link.connection() as connection:
             return spaces_of(connection, self._tribe(connection, tribe).tribe_id)
 
     def create_space(self, tribe: str) -> TribeSpace:
@@ -259,7 +258,7 @@ class Operator:
         Raises BadSetting when no second embedder is set up, and WrongStanding when the tribe has its space otherwise.
         """
         space = self._embedders.following.space
-        with self._connection() as connection:
+        with self._link.connection() as connection:
             found = self._tribe(connection, tribe)
             begin(connection, found.tribe_id, space)
             return space_named(connection, found.tribe_id, space.name)
@@ -280,7 +279,7 @@ class Operator:
         embedder here gives it, ModelFailed.
         """
         until = Until(budget_s)
-        with self._connection() as connection:
+        with self._link.connection() as connection:
             found = self._tribe(connection, tribe)
             space = space_named(connection, found.tribe_id, name)
             embedder = self._embedders.giving(space.name)
@@ -298,14 +297,14 @@ class Operator:
 
     def switch_space(self, tribe: str, name: str | None = None, *, exact: bool = False) -> SpaceSwitched:
         """Has a tribe serve from another of its spaces, in one tick (`spaces.switch`)."""
-        with self._connection() as connection:
+        with self._link.connection() as connection:
             found = self._tribe(connection, tribe)
             space = space_named(connection, found.tribe_id, name)
             return switch(connection, found.tribe_id, space, exact_limit=self._exact_limit, exact=exact)
 
     def drop_space(self, tribe: str, name: str) -> SpaceDropped:
         """Removes a space from a tribe, never the one that it serves from (`spaces.drop`)."""
-        with self._connection() as connection:
+        with self._link.connection() as connection:
             found = self._tribe(connection, tribe)
             return drop(connection, found.tribe_id, space_named(connection, found.tribe_id, name))
 
@@ -317,7 +316,7 @@ class Operator:
         What is written is as secret as the database: all that the tribe knows, and the key of its content hashes. It holds no
         token. Raises NotFound, and what `write` raises.
         """
-        with self._own_connection() as connection:
+        with self._link.own_connection() as connection:
             return export_tribe(connection, tribe, write, progress=progress)
 
     def restore(
@@ -332,28 +331,26 @@ class Operator:
         Raises InvalidRequest, naming the line, for a file that is none, is not whole or breaks a rule, and WrongStanding when the
         tribe, or its name, is there already or the export does not fit this database.
         """
-        with self._own_connection() as connection:
+        with self._link.own_connection() as connection:
             return restore_tribe(connection, lines, name=name, progress=progress)
 
     def record_evaluation(self, run: EvaluationRun) -> None:
         """Keeps what a run of the evals found; the same run again changes nothing."""
         parameters = {"run_id": run.run_id, "at": run.at, "commit": run.commit, "tier": run.tier}
         found = [asdict(one) for one in run.found]
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             connection.execute(
                 statement("evaluations", "record"), parameters | {"models": Jsonb(dict(run.models)), "found": Jsonb(found)}
             )
 
     def evaluations(self, *, limit: int = 20) -> tuple[EvaluationRun, ...]:
         """Returns the newest runs of the evals, newest first."""
-        with self._transaction() as connection:
+        with self._link.transaction() as connection:
             row = connection.execute(statement("evaluations", "latest"), {"limit": limit}).fetchone()
         return tuple(_evaluation(run) for run in cast(tuple[list[dict[str, Any]]], row)[0])
 
     def close(self) -> None:
-        if self._open is not None:
-            self._open.close()
-            self._open = None
+        self._link.close()
         self._database.close()
         self._on_close()
 
@@ -363,32 +360,8 @@ class Operator:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _new_agent(self, connection: psycopg.Connection, tribe: Tribe, name: str, role: Role, days: int) -> NewToken:
-        connection.execute(
-            statement("access", "create_agent"),
-            {
-                "tribe_id": tribe.tribe_id,
-                "agent_id": new_id(),
-                "name": name,
-                "role": role.value,
-                "most_agents": MOST_AGENTS,
-            },
-        )
-        return self._new_token(connection, tribe, _agent(connection, tribe, name), days)
-
-    def _new_token(self, connection: psycopg.Connection, tribe: Tribe, agent: Agent, days: int) -> NewToken:
-        made = make_token(days, now=self._now(), cell=self._cell)
-        connection.execute(
-            statement("access", "create_token"),
-            {
-                "tribe_id": tribe.tribe_id,
-                "agent_id": agent.agent_id,
-                "most_tokens": MOST_TOKENS,
-                "now": self._now(),
-                **made.parameters,
-            },
-        )
-        return made.of(agent)
+    def _members(self, connection: psycopg.Connection, tribe: Tribe) -> Members:
+        return Members(connection=connection, tribe_id=tribe.tribe_id, tribe=tribe.name, now=self._now, cell=self._cell)
 
     def _locked(self, connection: psycopg.Connection, name: str) -> Tribe:
         """Returns a tribe that no curator manages until the transaction ends: what is counted stays so."""
@@ -401,43 +374,6 @@ class Operator:
         if row is None:
             raise NotFound(f"there is no tribe named '{name}'; 'tributary tribe create {name}' makes it")
         return _tribe(row)
-
-    @contextmanager
-    def _connection(self) -> Iterator[psycopg.Connection]:
-        try:
-            if self._open is None or self._open.closed:
-                self._open = connect(self._target)
-                _check_schema(self._open)
-            yield self._open
-        except psycopg.Error as error:
-            if self._open is not None:
-                self._open.close()
-            raise failures.translate(error) from error
-
-    @contextmanager
-    def _own_connection(self) -> Iterator[psycopg.Connection]:
-        """Gives a connection for one long transaction, that is closed with it."""
-        try:
-            with connect(self._target) as connection:
-                _check_schema(connection)
-                yield connection
-        except psycopg.Error as error:
-            raise failures.translate(error) from error
-
-    @contextmanager
-    def _transaction(self) -> Iterator[psycopg.Connection]:
-        with self._connection() as connection, connection.transaction():
-            yield connection
-
-
-def _check_schema(connection: psycopg.Connection) -> None:
-    """Raises NotMigrated, and CodeTooOld, rather than letting a statement find out what the schema does not have."""
-    row = connection.execute(statement("access", "revision")).fetchone()
-    if row is None:
-        raise NotMigrated
-    revision, oldest_code = cast(tuple[str, int], row)
-    check_revision(revision)
-    check_level(oldest_code)
 
 
 def _tribe(row: tuple[object, ...]) -> Tribe:
@@ -454,23 +390,3 @@ def _evaluation(run: dict[str, Any]) -> EvaluationRun:
         models=run["models"],
         found=tuple(Evaluation(**one) for one in run["found"]),
     )
-
-
-def _agents(connection: psycopg.Connection, tribe: Tribe, name: str | None = None) -> list[dict[str, object]]:
-    parameters = {"tribe_id": tribe.tribe_id, "name": name}
-    return connection.cursor(row_factory=dict_row).execute(statement("access", "agents"), parameters).fetchall()
-
-
-def _agent(connection: psycopg.Connection, tribe: Tribe, name: str) -> Agent:
-    found = _agents(connection, tribe, name)
-    if not found:
-        raise NotFound(f"the tribe '{tribe.name}' has no agent named '{name}'")
-    return agent_of(found[0])
-
-
-def _tokens(
-    connection: psycopg.Connection, tribe: Tribe, *, agent_id: UUID | None = None, token_id: UUID | None = None
-) -> tuple[Token, ...]:
-    parameters = {"tribe_id": tribe.tribe_id, "agent_id": agent_id, "token_id": token_id}
-    cursor = connection.cursor(row_factory=dict_row).execute(statement("access", "tokens"), parameters)
-    return tuple(token_of(row) for row in cursor.fetchall())
