@@ -18,6 +18,7 @@ _BY_WAY_OF = frozenset({"with", "via", "through", "by", "over"})
 _REFUSALS = range(400, 600)
 _SYMMETRIC = frozenset({"is", "are", "was", "were", "be", ""})
 _DIRECTIONS = frozenset({"from", "to", "into", "onto"})
+_ERROR = concept_of("error").key
 _RETAIN = concept_of("retain").key
 _WAIT = concept_of("wait").key
 _CURE = concept_of("fix").key
@@ -129,11 +130,17 @@ def _does_without(old: Claim, new: Claim, matching: Matching) -> bool:
             if item.negated or not other.negated or other.role is not Role.CONDITION or free.need > 0:
                 continue
             if needing.need > 0:
-                if item.role is Role.VALUE and not _denies(free):
+                if item.role is Role.VALUE and not _denies(free) and not _warns(free, other):
                     return True
             elif (item.link in _BY_WAY_OF or (_states(item) and not needing.imperative)) and not _denies(free, besides=matching):
                 return True
     return False
+
+
+def _warns(claim: Claim, lacking: Item) -> bool:
+    """Tells "without the flag the deploy returns at once", which says what it costs, from "without the flag it works"."""
+    main = [item for item in claim.items if item.role in _MAIN and item.sentence == lacking.sentence]
+    return all(lacking.clause < item.clause for item in main) and not any(item.sign > 0 for item in main)
 
 
 def _states(item: Item) -> bool:
@@ -144,11 +151,15 @@ def _states(item: Item) -> bool:
 
 
 def _fails_without(old: Claim, new: Claim, matching: Matching) -> bool:
-    """Tells that "requires a tag" and "without a tag it refuses" are one demand, though only one of them denies."""
+    """Tells that "requires a tag" and "without a tag it refuses" are one demand, though only one of them denies.
+
+    "Without a tag it answers 429" is the same demand, and denies nothing by a word, so there is nothing to make good.
+    """
     for a, b in matching.pairs:
         for needing, item, failing, other in ((old, a, new, b), (new, b, old, a)):
             demanded = needing.need > 0 and item.role in _OBJECTS and not item.negated and not _denies(needing)
-            if demanded and other.role is Role.CONDITION and other.negated and failing.need <= 0 and _denies(failing):
+            lacking = other.role is Role.CONDITION and other.negated and failing.need <= 0
+            if demanded and lacking and _denies(failing) and not _refuses(failing):
                 return True
     return False
 
@@ -161,9 +172,20 @@ def _denies(claim: Claim, *, besides: Matching | None = None) -> bool:
 
 
 def _is_denying(item: Item) -> bool:
-    """Tells whether the item denies, fails, or is the status of a reply that does."""
-    refusal = item.quantity is not None and item.quantity.dimension == "count" and item.quantity.value in _REFUSALS
-    return item.negated or item.sign < 0 or refusal
+    """Tells whether the item denies, fails, or is what a reply that does says."""
+    return item.negated or item.sign < 0 or _is_refusal(item)
+
+
+def _is_refusal(item: Item) -> bool:
+    """Tells "429" in "it answers 429", and "an error" in "it returns an error"."""
+    status = item.quantity is not None and item.quantity.dimension == "count" and item.quantity.value in _REFUSALS
+    return status or (item.role is Role.VALUE and item.key == _ERROR)
+
+
+def _refuses(claim: Claim) -> bool:
+    """Tells whether the claim says by the content of a reply alone that something is refused."""
+    said = [item for item in claim.items if item.role in _MAIN and _is_denying(item)]
+    return bool(said) and all(_is_refusal(item) and not item.negated and item.sign >= 0 for item in said)
 
 
 def denials_by_word(matching: Matching) -> list[Item]:
