@@ -43,7 +43,7 @@ def session_start(
     limit: Annotated[int, typer.Option("--limit", min=1, max=20, help="At most so many lessons.")] = 5,
     within: Annotated[
         float, typer.Option("--within", metavar="SECONDS", min=0.1, max=600, help="For so long the session may be kept waiting.")
-    ] = 6.0,
+    ] = 20.0,
 ) -> None:
     """Recall what the tribe knows of the project, as a SessionStart hook of Claude Code.
 
@@ -103,6 +103,7 @@ def _folder(wire: Wire) -> Path:
 def _recalled(doors: Doors, folder: Path, agent: str | None, *, limit: int, ends_at: float, late: list[Late]) -> str:
     from tributary.edges.cli.mcp_place import Asker, name_of_folder, open_place
     from tributary.edges.cli.project import names_of
+    from tributary.edges.cli.project_lessons import lessons_about
     from tributary.edges.mcp.late import Late
 
     environment = doors.environment
@@ -115,9 +116,9 @@ def _recalled(doors: Doors, folder: Path, agent: str | None, *, limit: int, ends
     late.append(Late(open_it))
     names = names_of(folder)
     memory = late[0].get(max(0.0, ends_at - time.monotonic())).memory
-    hits = memory.recall(f"working on the project {', '.join(names)}", limit=limit)
-    return f"{hits.as_prompt()}{_AFTERWARDS}"
+    return f"{lessons_about(memory, names, limit=limit)}{_AFTERWARDS}"
 
 
 def _excuse(code: str) -> str:
-    return f"The shared memory could not be asked ({code}): do not conclude that nothing is known."
+    late = " in time; it may still be starting, and tribal_recall waits for it" if code == "timed_out" else f" ({code})"
+    return f"The shared memory could not be asked{late}: do not conclude that nothing is known."
