@@ -34,7 +34,7 @@ def test_the_lesson_about_the_repository_comes_first_though_the_folder_has_anoth
     taught(memory)
     told = lessons_about(memory, ["acme/deploy-api", "payments"], limit=3)
     lines = [line for line in told.splitlines() if line.startswith("  | ")]
-    assert "X-Batch: true" in lines[0]
+    assert "X-Batch: true" in lines[1]  # after its situation
 
 
 def test_lessons_that_are_about_other_things_are_left_out_and_nothing_is_concluded_from_that(memory: Memory) -> None:

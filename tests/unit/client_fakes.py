@@ -60,7 +60,7 @@ def receipt(returned: int, **over: Any) -> dict[str, Any]:
         "considered": 57,
         "returned": returned,
         "excluded": [],
-        "hits": [{"id": ONE, "score": 0.8, "similarity": 0.8, "terms": {}}] * returned,
+        "hits": [{"id": ONE, "score": 0.81, "similarity": 0.8, "terms": {}}] * returned,
         "coverage": "complete",
         "causes": [],
         "may_assert_absence": returned == 0,

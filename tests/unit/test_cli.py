@@ -108,8 +108,9 @@ def test_verify_takes_what_recall_printed_and_says_in_words_what_is_not_so(aroun
     printed = tmp_path / "found.json"
     printed.write_text(run(around, "recall", "deploy", "--json").stdout)
     result = run(around, "verify", str(printed), "--query", "deploy")
-    assert (result.exit_code, result.stdout) == (0, "agrees\n")
-    assert json.loads(around.tribe.requests[-1].content) == {"receipt": receipt(1), "query": "deploy"}
+    assert (result.exit_code, result.stdout) == (0, "agrees\n  the lessons beside it, 1, are as the tribe shows them\n")
+    sent = next(one for one in around.tribe.requests if one.url.path == "/v1/receipts/verify")
+    assert json.loads(sent.content) == {"receipt": receipt(1), "query": "deploy"}
     around.tribe.replies["verify"] = {
         "verdict": "diverges",
         "causes": ["embedder_failed", "of_a_later_version"],

@@ -33,7 +33,7 @@ def mcp(
     ] = None,
     role: Annotated[RoleName, typer.Option(help="The role of an agent that is made.")] = RoleName.WRITER,
 ) -> None:
-    """Serve the memory to an MCP client, such as Claude Code, over standard input and output.
+    """Serve the memory to an MCP client, such as Claude Code, over stdin and stdout.
 
     It goes to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; else to the one that 'tributary serve' runs here; else it is one
     itself, with a PostgreSQL of its own unless DATABASE_URL names another. Several may run at once.

@@ -13,6 +13,7 @@ import typer
 
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.exits import DISAGREES
+from tributary.edges.cli.kept_recall import compare_kept, kept_lines
 from tributary.edges.cli.options import AsJson, Cell, ViaRoad
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def verify(
 ) -> None:
     """Check a receipt; or, with --via, the API itself against its database.
 
-    By itself it has the API check RECEIPT against what the tribe believed at its tick, and ends with 9 unless that agrees.
+    By itself it has the API check RECEIPT against what the tribe believed at its tick, and compares the lessons that the file
+    holds beside it with what the API shows of them as of then. It ends with 9 unless all agrees.
 
     With --via the clock, the counts and lessons, or with RECEIPT its hits, are looked up in the database by a road on which
     nothing of Tributary stands, field by field: AGREES, DIVERGES or UNKNOWN. It ends with 0 when all agree, with 1 when
@@ -90,10 +92,15 @@ def verify(
         raise typer.BadParameter("is missing; only with --via it may be left out", param_hint="RECEIPT")
     if query is None:
         raise typer.BadParameter("is missing: a receipt is checked with the query that it answered", param_hint="--query")
-    document = _receipt(receipt)
+    document = _document(receipt)
     with doors.open_client() as memory:
-        reply = memory.verify(document, query=query)
-    output.result(reply.model_dump(mode="json"), list(_lines(reply)))
+        reply = memory.verify(_receipt(document), query=query)
+        signed = all(one.aspect != "signature" for one in reply.differences)
+        kept = compare_kept(memory, document) if signed else None
+    if kept and kept.altered:
+        reply = reply.model_copy(update={"verdict": "diverges"})
+    lines = [*_lines(reply), *(kept_lines(kept) if kept else ())]
+    output.result(reply.model_dump(mode="json") | {"lessons": kept.document() if kept else None}, lines)
     if reply.verdict != "agrees":
         raise typer.Exit(DISAGREES)
 
@@ -166,11 +173,10 @@ def _lines(reply: Verified) -> Iterator[str]:
         yield f"  passed over by the search, which did not call itself complete: {shown(lesson)}"
 
 
-def _receipt(source: str) -> dict[str, object]:
+def _receipt(document: dict[str, object]) -> dict[str, object]:
     """Returns the receipt alone, of a document that may hold the hits beside it."""
-    found = _document(source)
-    inner = found.get("receipt")
-    return inner if isinstance(inner, dict) else found
+    inner = document.get("receipt")
+    return inner if isinstance(inner, dict) else document
 
 
 def _document(source: str) -> dict[str, object]:
