@@ -318,7 +318,20 @@ def test_a_key_that_is_none_is_refused(tribal: Tribal, key: str) -> None:
         begin(tribal, tribal.curator, key)
 
 
-@pytest.mark.parametrize("result", [float("nan"), {1, 2}, "\x00", {"a": "\ud800"}, "x" * 16385])
+def test_a_key_is_the_same_however_its_accents_are_written(tribal: Tribal, writer: Principal) -> None:
+    assert begin(tribal, writer, "mail:cafe\u0301").outcome is BeginOutcome.GRANTED
+    again = begin(tribal, writer, "mail:caf\u00e9")
+    assert (again.outcome, again.action.key) == (BeginOutcome.BUSY, "mail:caf\u00e9")
+
+
+def nested(levels: int) -> object:
+    result: object = 1
+    for _ in range(levels):
+        result = [result]
+    return result
+
+
+@pytest.mark.parametrize("result", [float("nan"), {1, 2}, "\x00", {"a": "\ud800"}, "x" * 16385, {"a": nested(64)}])
 def test_a_result_that_is_no_json_value_is_refused(tribal: Tribal, result: object) -> None:
     action, lease = held(tribal, tribal.curator)
     with pytest.raises(InvalidRequest, match="result"):
