@@ -144,11 +144,13 @@ def test_the_gardener_writes_down_that_a_lease_ran_out(tribal: Tribal) -> None:
     gardener = tribal.memory.gardener
     assert gardener.run(tribal.tribe_id).rule(Rule.DOUBT).done == 0
     tribal.clock.advance(seconds=60)
+    running, _ = held(tribal, tribal.curator, "still running")
     assert gardener.run(tribal.tribe_id, dry_run=True).rule(Rule.DOUBT).done == 2
     assert {row["state"] for row in stored(tribal)} == {"begun"}
     report = gardener.run(tribal.tribe_id)
     assert (dict(report.rule(Rule.DOUBT).kinds), report.backlog.in_doubt) == ({"lease_ran_out": 2}, 2)
-    assert {row["state"] for row in stored(tribal)} == {"in_doubt"}
+    assert sorted(str(row["state"]) for row in stored(tribal)) == ["begun", "in_doubt", "in_doubt"]
+    assert tribal.memory.actions.action(tribal.curator, running.action_id).state is ActionState.BEGUN
     assert gardener.run(tribal.tribe_id).rule(Rule.DOUBT).done == 0
 
 
@@ -281,8 +283,13 @@ def test_roles_and_leases_are_looked_at(tribal: Tribal, writer: Principal) -> No
             refused()
     assert actions.action(reader, action.action_id).state is ActionState.BEGUN
     tribal.memory.agents.set_role(tribal.curator, writer.agent_id, Role.READER)
-    with pytest.raises(Forbidden):  # by the role that is stored now
-        actions.complete(writer, action.action_id, lease, None)
+    for refused in (lambda: actions.complete(writer, action.action_id, lease, None), lambda: begin(tribal, writer, "another")):
+        with pytest.raises(Forbidden):  # by the role that is stored now
+            refused()
+    second = tribal.agent("second", Role.CURATOR)
+    tribal.memory.agents.set_role(tribal.curator, second.agent_id, Role.WRITER)
+    with pytest.raises(Forbidden):
+        actions.reconcile(second, action.action_id, happened=False, rationale="the console shows it")
 
 
 def test_another_tribe_sees_nothing_of_it(tribal: Tribal, writer: Principal) -> None:
@@ -293,6 +300,9 @@ def test_another_tribe_sees_nothing_of_it(tribal: Tribal, writer: Principal) -> 
             other.memory.actions.action(other.curator, action.action_id)
         with pytest.raises(NotFound):
             other.memory.actions.complete(other.curator, action.action_id, lease, None)
+        with pytest.raises(NotFound):
+            other.memory.actions.complete(other.curator, action.action_id, lease, None, lesson=LESSON)
+        assert tribal.memory.actions.action(writer, action.action_id) == action
         assert len(other.memory.actions.actions(other.curator).items) == 1
 
 
