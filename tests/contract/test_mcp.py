@@ -133,7 +133,7 @@ def test_an_error_is_a_result_with_our_code_and_tells_no_insides(memory: StandIn
     said = text_of(result)
     assert f"Error {code}" in said
     assert not re.search(r"db\.internal|secret|Traceback|\.py", said)
-    assert code == "internal" or "do not conclude that nothing is known" in said
+    assert "do not conclude that nothing is known" in said
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,7 @@ def test_an_error_is_a_result_with_our_code_and_tells_no_insides(memory: StandIn
         ("tribal_recall", {"query": "x", "nonsense": 1}, "nonsense"),
         ("tribal_recall", {"query": "x", "limit": 0}, "limit"),
         ("tribal_recall_as_of", {"query": "x", "as_of": "yesterday"}, "as_of"),
+        ("tribal_recall_as_of", {"query": "x", "as_of": "9" * 5000}, "as_of"),
         ("tribal_changes", {"after": -1}, "after"),
     ],
 )

@@ -144,11 +144,13 @@ def test_the_gardener_writes_down_that_a_lease_ran_out(tribal: Tribal) -> None:
     gardener = tribal.memory.gardener
     assert gardener.run(tribal.tribe_id).rule(Rule.DOUBT).done == 0
     tribal.clock.advance(seconds=60)
+    running, _ = held(tribal, tribal.curator, "still running")
     assert gardener.run(tribal.tribe_id, dry_run=True).rule(Rule.DOUBT).done == 2
     assert {row["state"] for row in stored(tribal)} == {"begun"}
     report = gardener.run(tribal.tribe_id)
     assert (dict(report.rule(Rule.DOUBT).kinds), report.backlog.in_doubt) == ({"lease_ran_out": 2}, 2)
-    assert {row["state"] for row in stored(tribal)} == {"in_doubt"}
+    assert sorted(str(row["state"]) for row in stored(tribal)) == ["begun", "in_doubt", "in_doubt"]
+    assert tribal.memory.actions.action(tribal.curator, running.action_id).state is ActionState.BEGUN
     assert gardener.run(tribal.tribe_id).rule(Rule.DOUBT).done == 0
 
 
@@ -281,8 +283,13 @@ def test_roles_and_leases_are_looked_at(tribal: Tribal, writer: Principal) -> No
             refused()
     assert actions.action(reader, action.action_id).state is ActionState.BEGUN
     tribal.memory.agents.set_role(tribal.curator, writer.agent_id, Role.READER)
-    with pytest.raises(Forbidden):  # by the role that is stored now
-        actions.complete(writer, action.action_id, lease, None)
+    for refused in (lambda: actions.complete(writer, action.action_id, lease, None), lambda: begin(tribal, writer, "another")):
+        with pytest.raises(Forbidden):  # by the role that is stored now
+            refused()
+    second = tribal.agent("second", Role.CURATOR)
+    tribal.memory.agents.set_role(tribal.curator, second.agent_id, Role.WRITER)
+    with pytest.raises(Forbidden):
+        actions.reconcile(second, action.action_id, happened=False, rationale="the console shows it")
 
 
 def test_another_tribe_sees_nothing_of_it(tribal: Tribal, writer: Principal) -> None:
@@ -293,6 +300,9 @@ def test_another_tribe_sees_nothing_of_it(tribal: Tribal, writer: Principal) -> 
             other.memory.actions.action(other.curator, action.action_id)
         with pytest.raises(NotFound):
             other.memory.actions.complete(other.curator, action.action_id, lease, None)
+        with pytest.raises(NotFound):
+            other.memory.actions.complete(other.curator, action.action_id, lease, None, lesson=LESSON)
+        assert tribal.memory.actions.action(writer, action.action_id) == action
         assert len(other.memory.actions.actions(other.curator).items) == 1
 
 
@@ -318,7 +328,20 @@ def test_a_key_that_is_none_is_refused(tribal: Tribal, key: str) -> None:
         begin(tribal, tribal.curator, key)
 
 
-@pytest.mark.parametrize("result", [float("nan"), {1, 2}, "\x00", {"a": "\ud800"}, "x" * 16385])
+def test_a_key_is_the_same_however_its_accents_are_written(tribal: Tribal, writer: Principal) -> None:
+    assert begin(tribal, writer, "mail:cafe\u0301").outcome is BeginOutcome.GRANTED
+    again = begin(tribal, writer, "mail:caf\u00e9")
+    assert (again.outcome, again.action.key) == (BeginOutcome.BUSY, "mail:caf\u00e9")
+
+
+def nested(levels: int) -> object:
+    result: object = 1
+    for _ in range(levels):
+        result = [result]
+    return result
+
+
+@pytest.mark.parametrize("result", [float("nan"), {1, 2}, "\x00", {"a": "\ud800"}, "x" * 16385, {"a": nested(64)}])
 def test_a_result_that_is_no_json_value_is_refused(tribal: Tribal, result: object) -> None:
     action, lease = held(tribal, tribal.curator)
     with pytest.raises(InvalidRequest, match="result"):

@@ -116,6 +116,16 @@ def test_initialize_and_the_tools_need_no_database_and_a_call_says_that_there_is
     assert "secret" not in remarked
 
 
+def test_a_home_that_cannot_be_used_is_named() -> None:
+    with surroundings(TRIBUTARY_HOME="/dev/null/home") as environment, Bare(environment) as bare:
+        bare.begin()
+        result = bare.call("tribal_recall", {"query": "deploy"}, request=1)
+        code, said, remarked = bare.end()
+    assert result["_meta"]["tributary/code"] == "bad_setting"
+    assert "cannot use /dev/null/home: Not a directory" in result["content"][0]["text"]
+    assert (code, said, remarked) == (0, "", "")
+
+
 @pytest.mark.parametrize(
     ("number", "greeted"),
     [(signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGHUP, True)],

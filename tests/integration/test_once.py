@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -24,6 +25,7 @@ class Wire(httpx.HTTPTransport):
     def __init__(self) -> None:
         super().__init__()
         self.loses: dict[str, int] = {}
+        self.fails: dict[str, int] = {}
         self.refuses: set[str] = set()
         self.seen: list[str] = []
 
@@ -32,6 +34,9 @@ class Wire(httpx.HTTPTransport):
         self.seen.append(verb)
         if verb in self.refuses:
             raise httpx.ConnectError("nobody is there", request=request)
+        if self.fails.get(verb, 0):
+            self.fails[verb] -= 1
+            return httpx.Response(500, json={"code": "internal", "detail": "something unexpected happened"})
         response = super().handle_request(request)
         if self.loses.get(verb, 0):
             self.loses[verb] -= 1
@@ -61,6 +66,13 @@ def memory(tribal: Tribal, url: str, wire: Wire) -> Iterator[Memory]:
 def curator(tribal: Tribal, url: str) -> Iterator[Memory]:
     with Memory(url, tribal.curator_token, environment={}) as memory:
         yield memory
+
+
+def nested(levels: int) -> object:
+    result: object = 1
+    for _ in range(levels):
+        result = {"in": result}
+    return result
 
 
 class Effect:
@@ -207,7 +219,7 @@ def refused(wire: Wire, verb: str) -> Iterator[None]:
     wire.refuses.remove(verb)
 
 
-@pytest.mark.parametrize("result", [{1, 2}, float("nan"), "x" * 17_000], ids=["set", "nan", "large"])
+@pytest.mark.parametrize("result", [{1, 2}, float("nan"), "x" * 17_000, nested(300)], ids=["set", "nan", "large", "deep"])
 def test_a_result_that_cannot_be_kept_is_left_out_and_told(memory: Memory, result: object) -> None:
     effect = Effect(result)
     with pytest.raises(InvalidRequest, match="result") as told:
@@ -215,6 +227,74 @@ def test_a_result_that_cannot_be_kept_is_left_out_and_told(memory: Memory, resul
     assert "kept without its result" in told.value.__notes__[0]
     assert memory.once(KEY, effect) is None
     assert effect.times == 1
+
+
+def test_the_deepest_result_that_is_kept_is_read_again_by_itself_and_in_a_list(memory: Memory) -> None:
+    deepest = nested(64)
+    assert memory.once(KEY, Effect(deepest)) == deepest
+    (listed,) = memory.actions.list()
+    assert listed.result == memory.actions.get(listed).result == deepest
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+class MuteNotDone(Mute, NotDone):
+    pass
+
+
+@pytest.mark.parametrize(("error", "state"), [(Mute(), "in_doubt"), (MuteNotDone(), "failed")])
+def test_an_error_whose_text_cannot_be_had_ends_the_action_all_the_same(memory: Memory, error: Mute, state: str) -> None:
+    def function() -> None:
+        raise error
+
+    with pytest.raises(Mute) as raised:
+        memory.once(KEY, function)
+    assert raised.value is error
+    (action,) = memory.actions.list()
+    assert (action.state, action.failure) == (state, f"{type(error).__name__}: its text cannot be had")
+
+
+@pytest.mark.parametrize("ending", ["raises", "returns"])
+def test_a_child_that_the_function_forks_says_nothing_of_it(memory: Memory, ending: str) -> None:
+    """Its word would have the action begun again while its parent is still at it."""
+    states: list[str] = []
+    parent = os.getpid()
+
+    def function() -> str:
+        child = os.fork()
+        if child == 0:
+            if ending == "raises":
+                raise NotDone
+            return "the child's"
+        os.waitpid(child, 0)
+        states.extend(one.state for one in memory.actions.list())
+        return "the parent's"
+
+    try:
+        result = memory.once(KEY, function)
+    finally:
+        if os.getpid() != parent:
+            os._exit(0)
+    assert (states, result) == (["begun"], "the parent's")
+
+
+def test_a_lease_is_renewed_again_after_a_failure_of_the_server(memory: Memory, wire: Wire) -> None:
+    wire.fails["renew"] = 2
+
+    def function() -> None:
+        await_until(lambda: wire.seen.count("renew") >= 3)
+
+    memory.once(KEY, function, lease_s=1)
+
+
+def await_until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_no_thread_is_left_behind(memory: Memory) -> None:

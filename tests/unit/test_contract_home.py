@@ -57,7 +57,8 @@ def test_a_connection_that_cannot_be_put_in_its_place_leaves_nothing_of_it_behin
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"null", b"3", b'"x"', b'{"url": "u"}', b'{"token": "t"}', b"\xff\xfe", b'[["url"]]']
+    "content",
+    [b"", b"{", b"[]", b"null", b"3", b'"x"', b'{"url": "u"}', b'{"token": "t"}', b"\xff\xfe", b'[["url"]]', b"[" * 100_000],
 )
 def test_a_file_that_holds_no_connection_counts_as_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / CONNECTION_FILE).write_bytes(content)

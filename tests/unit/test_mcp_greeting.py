@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,11 @@ from mcp import Client
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 import tributary
-from tributary.edges.mcp.greeting import greeting
+from tributary.edges.mcp.greeting import Opening, greet, greeting
 from tributary.edges.mcp.retries import Seen
 from tributary.edges.mcp.server import make_server
 from tributary.edges.mcp.session import Opened, Session
+from tributary.edges.mcp.wire import MOST_BYTES, Wire
 from tributary.edges.mcp.words import HANDSHAKES
 
 
@@ -28,6 +31,31 @@ def hello(**changed: object) -> dict[str, Any]:
 
 def nowhere(_: float) -> Opened:
     raise AssertionError("initialize opens no memory")
+
+
+def test_a_line_that_is_too_long_is_told_of_and_passed_over() -> None:
+    incoming, client = os.pipe()
+    told, outgoing = os.pipe()
+    line = json.dumps(hello()).encode()
+
+    def send() -> None:
+        for part in (b"x" * (MOST_BYTES + 100_000), b"\n", line, b"\n", b"y" * (MOST_BYTES + 100_000)):
+            left = memoryview(part)
+            while left:
+                left = left[os.write(client, left) :]
+        os.close(client)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    wire = Wire(incoming, outgoing)
+    assert greet(wire) == Opening(line=line, answered=0)
+    assert wire.read_message() is None
+    sender.join()
+    os.close(outgoing)
+    with os.fdopen(told) as answers:
+        refused, greeted = map(json.loads, answers)
+    os.close(incoming)
+    assert (refused["id"], refused["error"]["code"], greeted["id"]) == (None, -32600, 0)
 
 
 def test_versions_that_begin_with_a_handshake_are_those_of_the_sdk() -> None:

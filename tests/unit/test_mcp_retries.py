@@ -57,6 +57,7 @@ def test_a_client_that_gave_up_and_calls_again_is_given_the_same_key_and_a_later
         async with Client(make_server(session_at(server)), mode="legacy") as client:
             with pytest.raises(MCPError):
                 await client.call_tool("tribal_learn", LEARN, read_timeout_seconds=0.2)
+            await anyio.wait_all_tasks_blocked()  # the server has heard that the client gave up
             server.let.set()
             assert not (await client.call_tool("tribal_learn", LEARN)).is_error
             await client.call_tool("tribal_learn", LEARN)

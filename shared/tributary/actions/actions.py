@@ -17,7 +17,7 @@ from tributary.core.action import (
     Begun,
     Completed,
     Completion,
-    check_action_key,
+    action_key,
     check_description,
     check_failure,
     check_lease_s,
@@ -67,7 +67,7 @@ class Actions:
         whose request was not granted. Raises WrongStanding when the attempt that the idempotency key began has failed.
         """
         principal.require(Role.WRITER)
-        check_action_key(key)
+        key = action_key(key)
         check_description(description)
         check_lease_s(lease_s)
         content = {"key": key, "description": description, "lease_s": lease_s}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,16 @@ FIRST_LOOK_S = 0.1
 LONGEST_LOOK_S = 2.0
 RENEWALS = 3
 """How often a lease is renewed in the time that it runs."""
+
+
+def words_of(error: BaseException) -> str:
+    """Returns the name of an error and its text, if it has one that can be had, as an action keeps them."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "its text cannot be had"
+    told = f"{type(error).__name__}: {text}"[:ACTION_FAILURE_CHARACTERS].replace("\x00", "?")
+    return told.encode(errors="replace").decode()
 
 
 class Once:
@@ -64,25 +75,24 @@ class Once:
         def renew() -> ActionReply:
             return self._actions.renew(action, lease, lease_s=lease_s)
 
+        holder = os.getpid()
         with Renewal(renew, every_s=lease_s / RENEWALS):
             try:
                 result = called(function)
-            except NotDone as error:
-                self._failed(action, lease, error, unsure=False)
-                raise
             except BaseException as error:
-                self._failed(action, lease, error, unsure=True)
+                if os.getpid() == holder:
+                    self._failed(action, lease, error, unsure=not isinstance(error, NotDone))
                 raise
-            return self._completed(action, lease, result, lease_s)
+            # A child that the function forked and that comes back here says nothing: its parent is still at it.
+            return self._completed(action, lease, result, lease_s) if os.getpid() == holder else result
 
     def _failed(self, action: ActionReply, lease: str, error: BaseException, *, unsure: bool) -> None:
         """Says what became of it, so that nobody waits for the lease to run out; what `function` raised goes before all else."""
-        told = f"{type(error).__name__}: {error}"[:ACTION_FAILURE_CHARACTERS].replace("\x00", "?")
-        words = told.encode(errors="replace").decode()
         try:
-            self._actions.fail(action, lease, words, unsure=unsure)
-        except TributaryError as untold:
-            error.add_note(f"the memory could not be told that action {action.id} failed: {untold.detail}")
+            self._actions.fail(action, lease, words_of(error), unsure=unsure)
+        except Exception as untold:
+            why = untold.detail if isinstance(untold, TributaryError) else type(untold).__name__
+            error.add_note(f"the memory could not be told that action {action.id} failed: {why}")
 
     def _completed(self, action: ActionReply, lease: str, result: Any, lease_s: int) -> Any:
         """Returns the result as it is stored. Tries for as long as a lease runs: the effect happened, and that must be known."""

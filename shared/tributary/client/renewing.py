@@ -7,8 +7,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from tributary.client.errors import Unavailable
+from tributary.client.errors import Forbidden, NotFound, WrongStanding
 
+LOST = (Forbidden, NotFound, WrongStanding)
+"""Errors by which a lease is known to be nobody's any more, or another's."""
 _JOIN_S = 1.0
 
 
@@ -20,7 +22,7 @@ def called(function: Callable[[], Any]) -> Any:
 class Renewal:
     """Calls `renew` every `every_s` seconds until its block ends, or the lease is lost.
 
-    A try that may be repeated is, the next time. What else goes wrong is not told: whoever holds the lease finds out when it
+    What goes wrong is not told, and tried again the next time, unless the lease is lost: whoever holds it finds out when it
     ends the action, which it may even then.
     """
 
@@ -42,7 +44,7 @@ class Renewal:
         while not self._ended.wait(self._every_s):
             try:
                 self._renew()
-            except Unavailable:
-                continue
-            except Exception:  # the lease is lost, or the client was closed meanwhile: there is nobody to tell
+            except LOST:
                 return
+            except Exception:  # noqa: S112  (what it is may pass; a lease that runs out makes others think its holder dead)
+                continue

@@ -33,7 +33,17 @@ def _kept(value: Any) -> Any:
         raise PydanticCustomError(
             "too_long", "is {size} bytes of JSON; at most {most} are kept", {"size": size, "most": limits.ACTION_RESULT_BYTES}
         )
+    if _deeper(value, limits.ACTION_RESULT_DEPTH):
+        raise PydanticCustomError("too_deep", "is nested more than {most} levels deep", {"most": limits.ACTION_RESULT_DEPTH})
     return value
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    """Tells whether lists and objects lie within one another in more than so many levels."""
+    if not isinstance(value, list | tuple | dict):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_deeper(one, levels - 1) for one in parts)
 
 
 Key = Annotated[
@@ -43,7 +53,7 @@ Key = Annotated[
 ]
 Description = Annotated[Filled, Field(max_length=limits.ACTION_DESCRIPTION_CHARACTERS)]
 Failure = Annotated[Filled, Field(max_length=limits.ACTION_FAILURE_CHARACTERS)]
-Result = Annotated[Any, AfterValidator(_kept), Field(description="A JSON value of at most 16 KB.")]
+Result = Annotated[Any, AfterValidator(_kept), Field(description="A JSON value of at most 16 KB and 64 levels.")]
 LeaseS = Annotated[
     int, Field(ge=1, le=limits.ACTION_LEASE_S, description="Seconds after which it is in doubt, unless it ended or was renewed.")
 ]

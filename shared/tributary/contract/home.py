@@ -37,7 +37,7 @@ def read_connection(folder: Path) -> Connection | None:
     try:
         stored = json.loads((folder / CONNECTION_FILE).read_text(encoding="utf-8"))
         return Connection(url=str(stored["url"]), token=str(stored["token"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

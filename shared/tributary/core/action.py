@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from tributary.core.limits import (
     ACTION_KEY_CHARACTERS,
     ACTION_LEASE_S,
     ACTION_RESULT_BYTES,
+    ACTION_RESULT_DEPTH,
     check_short,
     check_storable,
 )
@@ -117,12 +119,17 @@ class Completed:
     refused: TributaryError | None
 
 
-def check_action_key(key: str) -> None:
-    """Raises InvalidRequest for a key that no action can have."""
+def action_key(given: str) -> str:
+    """Returns the key of an action as it is kept; raises InvalidRequest for one that no action can have.
+
+    In NFC, so that a key means the same however a system writes its accents, composed or not.
+    """
+    key = unicodedata.normalize("NFC", given)
     if not (0 < len(key) <= ACTION_KEY_CHARACTERS and key.isprintable() and key == key.strip()):
         raise InvalidRequest(
             "key", f"must be 1 to {ACTION_KEY_CHARACTERS} printable characters, with no space at the beginning or the end"
         )
+    return key
 
 
 def check_description(description: str) -> None:
@@ -142,7 +149,7 @@ def check_lease_s(seconds: int) -> None:
 
 
 def result_json(result: object) -> str:
-    """Returns the result of an action as it is stored; raises InvalidRequest for what is no JSON value, or too large a one."""
+    """Returns the result of an action as it is stored; raises InvalidRequest for what is no JSON value, or too large or deep."""
     try:
         text = json.dumps(result, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -152,7 +159,17 @@ def result_json(result: object) -> str:
     size = len(text.encode())
     if size > ACTION_RESULT_BYTES:
         raise InvalidRequest("result", f"is {size} bytes of JSON; at most {ACTION_RESULT_BYTES} are kept")
+    if _deeper(result, ACTION_RESULT_DEPTH):
+        raise InvalidRequest("result", f"is nested more than {ACTION_RESULT_DEPTH} levels deep")
     return text
+
+
+def _deeper(value: object, levels: int) -> bool:
+    """Tells whether lists and objects lie within one another in more than so many levels."""
+    if not isinstance(value, list | tuple | dict):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_deeper(one, levels - 1) for one in parts)
 
 
 def _texts(value: object) -> Iterator[str]:

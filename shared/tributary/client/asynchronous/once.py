@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +11,9 @@ from tributary.client.asynchronous.driver import AsyncSleep
 from tributary.client.asynchronous.renewing import AsyncRenewal, called
 from tributary.client.errors import Busy, InDoubt, InvalidRequest, NotDone, TributaryError, Unavailable
 from tributary.client.keys import key_or_new
-from tributary.client.once import FIRST_LOOK_S, LONGEST_LOOK_S, RENEWALS
+from tributary.client.once import FIRST_LOOK_S, LONGEST_LOOK_S, RENEWALS, words_of
 from tributary.client.replies import may_pass
 from tributary.contract.actions import ActionReply
-from tributary.contract.limits import ACTION_FAILURE_CHARACTERS
 
 
 class AsyncOnce:
@@ -62,25 +62,24 @@ class AsyncOnce:
         async def renew() -> ActionReply:
             return await self._actions.renew(action, lease, lease_s=lease_s)
 
+        holder = os.getpid()
         async with AsyncRenewal(renew, every_s=lease_s / RENEWALS):
             try:
                 result = await called(function)
-            except NotDone as error:
-                await self._failed(action, lease, error, unsure=False)
-                raise
             except BaseException as error:
-                await self._failed(action, lease, error, unsure=True)
+                if os.getpid() == holder:
+                    await self._failed(action, lease, error, unsure=not isinstance(error, NotDone))
                 raise
-            return await self._completed(action, lease, result, lease_s)
+            # A child that the function forked and that comes back here says nothing: its parent is still at it.
+            return await self._completed(action, lease, result, lease_s) if os.getpid() == holder else result
 
     async def _failed(self, action: ActionReply, lease: str, error: BaseException, *, unsure: bool) -> None:
         """Says what became of it, so that nobody waits for the lease to run out; what `function` raised goes before all else."""
-        told = f"{type(error).__name__}: {error}"[:ACTION_FAILURE_CHARACTERS].replace("\x00", "?")
-        words = told.encode(errors="replace").decode()
         try:
-            await self._actions.fail(action, lease, words, unsure=unsure)
-        except TributaryError as untold:
-            error.add_note(f"the memory could not be told that action {action.id} failed: {untold.detail}")
+            await self._actions.fail(action, lease, words_of(error), unsure=unsure)
+        except Exception as untold:
+            why = untold.detail if isinstance(untold, TributaryError) else type(untold).__name__
+            error.add_note(f"the memory could not be told that action {action.id} failed: {why}")
 
     async def _completed(self, action: ActionReply, lease: str, result: Any, lease_s: int) -> Any:
         """Returns the result as it is stored. Tries for as long as a lease runs: the effect happened, and that must be known."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self
 
-from tributary.client.errors import Unavailable
+from tributary.client.renewing import LOST
 
 
 async def called(function: Callable[[], Any]) -> Any:
@@ -22,7 +22,7 @@ async def called(function: Callable[[], Any]) -> Any:
 class AsyncRenewal:
     """Awaits `renew` every `every_s` seconds until its block ends, or the lease is lost.
 
-    A try that may be repeated is, the next time. What else goes wrong is not told: whoever holds the lease finds out when it
+    What goes wrong is not told, and tried again the next time, unless the lease is lost: whoever holds it finds out when it
     ends the action, which it may even then.
     """
 
@@ -43,7 +43,7 @@ class AsyncRenewal:
             await asyncio.sleep(self._every_s)
             try:
                 await self._renew()
-            except Unavailable:
-                continue
-            except Exception:  # the lease is lost, or the client was closed meanwhile: there is nobody to tell
+            except LOST:
                 return
+            except Exception:  # noqa: S112  (what it is may pass; a lease that runs out makes others think its holder dead)
+                continue

@@ -95,7 +95,7 @@ def _folder(wire: Wire) -> Path:
     try:
         given = json.loads(b"\n".join(lines))["cwd"]
         folder = Path(given)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         folder = Path.cwd()
     return folder if folder.is_dir() else Path.cwd()
 

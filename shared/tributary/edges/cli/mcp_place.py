@@ -13,7 +13,7 @@ from tributary.client import DEFAULT_URL, Memory, TributaryError
 from tributary.contract.home import Connection, read_connection, write_connection
 from tributary.contract.route import Role
 from tributary.edges.cli.connection import made_home, set_aside
-from tributary.edges.cli.failures import CommandFailed
+from tributary.edges.cli.failures import CommandFailed, foreseen
 from tributary.edges.cli.own_agent import own_agent
 from tributary.edges.cli.preparing import kept_by, make_ready
 from tributary.edges.mcp.in_process import URL, InProcess
@@ -51,6 +51,16 @@ def open_place(doors: Doors, asker: Asker | None, stack: ExitStack) -> Opened:
     It is at TRIBUTARY_URL; else at the server that `tributary serve` left word of, if that answers; else here, on the embedded
     database or the one that DATABASE_URL names. `asker` is None where a token says who asks. Raises what says why not.
     """
+    try:
+        return _open(doors, asker, stack)
+    except (OSError, ModuleNotFoundError) as error:
+        failure = foreseen(error)
+        if failure is None:
+            raise
+        raise CommandFailed(failure.code, failure.detail) from error
+
+
+def _open(doors: Doors, asker: Asker | None, stack: ExitStack) -> Opened:
     environment = doors.environment
     if environment.get("TRIBUTARY_URL"):
         memory = stack.enter_context(Memory(environment=environment, timeout_s=CALL_S))

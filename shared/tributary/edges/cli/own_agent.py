@@ -73,7 +73,7 @@ def _kept(folder: Path) -> dict[str, dict[str, str]]:
     try:
         stored = json.loads((folder / AGENTS_FILE).read_text(encoding="utf-8"))
         return {str(tribe): {str(name): str(token) for name, token in named.items()} for tribe, named in stored.items()}
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return {}
 
 

@@ -24,7 +24,7 @@ class Opening:
 
 def greet(wire: Wire) -> Opening | None:
     """Waits for the client's first line and answers it if that is all it takes; returns None when the client has gone."""
-    line = wire.read_line()
+    line = wire.read_message()
     if line is None:
         return None
     found = greeting(line)

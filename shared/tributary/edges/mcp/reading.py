@@ -100,9 +100,9 @@ def _recall_as_of(memory: Memory, given: RecallAsOfArguments, _key: str) -> Answ
 
 
 def _moment(given: int | str) -> int | datetime:
-    if isinstance(given, int) or (given.isascii() and given.isdecimal()):
-        return int(given)
     try:
+        if isinstance(given, int) or (given.isascii() and given.isdecimal()):
+            return int(given)  # which refuses thousands of digits
         return datetime.fromisoformat(given)
     except ValueError:
         raise broken("as_of", "must be a tick or an RFC 3339 time with an offset, such as 2026-03-01T12:00:00Z") from None

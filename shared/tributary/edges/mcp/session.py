@@ -102,9 +102,8 @@ def failed(error: Exception, tool: str, operation: str) -> Failed:
     code, detail = getattr(error, "code", None), getattr(error, "detail", None)
     if not isinstance(code, str) or not isinstance(detail, str):
         log.event(Event.REQUEST_FAILED, level=logging.ERROR, error=error, route=tool, code="internal")
-        return Failed(
-            code="internal", text=f"Error internal: something unexpected happened; the log tells more under {operation}."
-        )
+        said = f"Error internal: something unexpected happened; the log tells more under {operation}."
+        return Failed(code="internal", text=f"{said}\n{_UNASKED}")
     lines = [f"Error {code}: {visible(detail)}"]
     if isinstance(error, TributaryError):
         if len(error.errors) > 1:
@@ -112,14 +111,16 @@ def failed(error: Exception, tool: str, operation: str) -> Failed:
         if error.retry_after is not None:
             lines.append(f"Try again after {error.retry_after:g} seconds.")
     if code in _NOTHING_SEARCHED:
-        lines.append("The memory could not be asked: do not conclude that nothing is known.")
+        lines.append(_UNASKED)
     return Failed(code=code, text="\n".join(lines))
 
 
+_UNASKED = "The memory could not be asked: do not conclude that nothing is known."
 _NOTHING_SEARCHED = frozenset(
     {
         *("unreachable", "unavailable", "timed_out", "overloaded", "rate_limited", "not_migrated", "code_too_old", "starting"),
         *("model_failed", "not_configured", "unauthenticated", "bad_setting", "corrupt", "bad_reply"),
+        *("internal", "not_set_up", "missing_extra"),
     }
 )
 

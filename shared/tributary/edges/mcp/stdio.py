@@ -16,7 +16,7 @@ from mcp.shared.message import SessionMessage
 from tributary.edges.mcp.greeting import Opening
 from tributary.edges.mcp.server import make_server
 from tributary.edges.mcp.session import Session
-from tributary.edges.mcp.wire import TooLong, Wire
+from tributary.edges.mcp.wire import Wire
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -45,6 +45,7 @@ async def _serve(wire: Wire, opening: Opening, session: Session) -> None:
         threading.Thread(target=read, name="tributary-stdin", daemon=True).start()
         await server.run(incoming, outgoing, server.create_initialization_options())
         group.cancel_scope.cancel()
+    to_server.close()
 
 
 class _Reading:
@@ -77,8 +78,8 @@ class _Reading:
 
     def _next(self) -> bytes | None:
         try:
-            return self._wire.read_line()
-        except (OSError, TooLong):
+            return self._wire.read_message()
+        except OSError:
             return None
 
 

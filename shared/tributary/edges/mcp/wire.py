@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import threading
 from dataclasses import dataclass, field
@@ -13,8 +14,13 @@ MOST_BYTES = 10_000_000
 """The longest line that is read: what one message may be, as over HTTP."""
 
 
+_TOO_LONG = json.dumps(
+    {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": f"A message may have {MOST_BYTES} bytes at most."}}
+)
+
+
 class TooLong(Exception):
-    """A message is longer than any may be."""
+    """A line is longer than any message may be."""
 
 
 @dataclass
@@ -27,18 +33,34 @@ class Wire:
     _writing: threading.Lock = field(default_factory=threading.Lock)
 
     def read_line(self) -> bytes | None:
-        """Waits for the next line and returns it without its end, None when the other side has closed; raises TooLong."""
+        """Waits for the next line and returns it without its end, None when the other side has closed.
+
+        Raises TooLong once the end of a line came that is too long, of which no more than that is held.
+        """
+        too_long = False
         while (end := self._rest.find(b"\n")) < 0:
             if len(self._rest) > MOST_BYTES:
-                raise TooLong
+                too_long = True
+            if too_long:
+                self._rest.clear()
             chunk = os.read(self.incoming, _CHUNK)
             if not chunk:
                 last, self._rest = bytes(self._rest), bytearray()
-                return last or None
+                return None if too_long else last or None
             self._rest += chunk
         line = bytes(self._rest[:end])
         del self._rest[: end + 1]
+        if too_long:
+            raise TooLong
         return line.removesuffix(b"\r")
+
+    def read_message(self) -> bytes | None:
+        """Waits for the next line that is not too long; whoever sends one that is, is told, and goes on. Raises OSError."""
+        while True:
+            try:
+                return self.read_line()
+            except TooLong:
+                self.write_line(_TOO_LONG)
 
     def write_line(self, line: str) -> None:
         """Writes a line whole; raises OSError (BrokenPipeError) when nobody reads any more."""
