@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from tributary.edges.mcp.session import Opened
 
-CLOSE_S = 5.0
+CLOSE_S = 1.0
 """So long an opening that is under way keeps a session from ending; after that it ends with the process."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,15 +86,21 @@ class Session:
                 return Done(outcome=failed(error, tool.name, operation), told=_nothing)
 
     def _call(self, tool: Tool[Any], arguments: Mapping[str, Any]) -> Done:
+        ends_at = time.monotonic() + self._call_s
         opened = self._opened(self._call_s)
+        try:
+            return self._ask(opened, tool, arguments)
+        except Unreachable:
+            if not opened.moves:
+                raise
+            self._lost(opened)
+        # Where the memory is now, under the key that the call had: what the lost server still did is found on record.
+        return self._ask(self._opened(max(0.0, ends_at - time.monotonic())), tool, arguments)
+
+    def _ask(self, opened: Opened, tool: Tool[Any], arguments: Mapping[str, Any]) -> Done:
         call = fingerprint(opened.agent, tool.name, arguments)
         key = self._retries.key(call, meant=tool.meant)
-        try:
-            answer = tool.answer(opened.memory, arguments, key)
-        except Unreachable:
-            if opened.moves:
-                self._lost(opened)
-            raise
+        answer = tool.answer(opened.memory, arguments, key)
         return Done(outcome=answer, told=lambda: self._retries.answered(call, key))
 
 
