@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import httpx
+import psycopg
 import pytest
 
 from tests.gardens import garden
@@ -34,6 +37,7 @@ from tributary.service import Settings, open_operator
 from tributary.service.evidence import evidence_store
 
 LOG = b"HTTP 429 Too Many Requests\n" * 3
+PATIENCE_S = 30.0
 SHA256 = hashlib.sha256(LOG).hexdigest()
 
 
@@ -199,6 +203,63 @@ def test_file_that_no_lesson_refers_to_is_removed_after_a_day_and_no_other(kept:
         assert len(kept.places()) == 2
         with pytest.raises(NotFound):
             memory.evidence(loose)
+
+
+def test_file_that_is_attached_again_waits_another_day_for_its_lesson(kept: Kept) -> None:
+    with kept.client() as memory:
+        memory.attach(LOG)
+        kept.passed(hours=25)
+        evidence = memory.attach(LOG)  # there already, so nothing was sent
+        garden(kept.tribal)
+        kept.teach(memory, "The deploy API answers 429 without a pause", evidence)
+        assert memory.evidence(evidence) == LOG
+
+
+def test_file_that_is_announced_while_it_is_swept_is_kept(kept: Kept) -> None:
+    tribe = kept.tribal.tribe_id
+    with kept.client() as memory, psycopg.connect(kept.tribal.url) as announcing, ThreadPoolExecutor(1) as threads:
+        memory.attach(LOG)
+        kept.passed(hours=25)
+        announcing.execute("UPDATE tributary.evidence_file SET announced_at = now() + interval '9 years'")
+        swept = threads.submit(garden, kept.tribal)
+        waited_for(kept.tribal, "loose_files")
+        announcing.commit()
+        swept.result()
+        assert kept.tribal.rows("SELECT released_at FROM tributary.evidence_file WHERE tribe_id = %s", tribe) == [
+            {"released_at": None}
+        ]
+        assert memory.evidence(SHA256) == LOG
+
+
+def waited_for(tribal: Tribal, statement: str) -> None:
+    """Returns once a session waits for a lock in a statement that holds these words."""
+    until = time.monotonic() + PATIENCE_S
+    while not tribal.rows(
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE %s",
+        f"%{statement}%",
+    ):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_bytes_that_were_lost_are_sent_again(kept: Kept) -> None:
+    with kept.client() as memory:
+        evidence = memory.attach(LOG)
+        place = kept.places()[0]
+        if kept.bucket is not None:
+            kept.bucket.client.delete_object(Bucket=kept.bucket.name, Key=place)
+        else:
+            next(one for one in kept.folder.rglob(SHA256)).unlink()
+        assert memory.attach(LOG) == evidence
+        assert memory.evidence(evidence) == LOG
+
+
+def test_a_device_that_never_ends_is_no_file_of_evidence(tribal: Tribal) -> None:
+    with (
+        Client("http://127.0.0.1:9", tribal.curator_token, environment={}) as memory,
+        pytest.raises(InvalidRequest, match="is larger than"),
+    ):
+        memory.attach("/dev/zero")
 
 
 def file_of(content: bytes, **fields: object) -> EvidenceFile:

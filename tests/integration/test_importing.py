@@ -31,7 +31,7 @@ from tributary.edges.cli.import_report import Report
 from tributary.edges.cli.import_run import Importer
 from tributary.edges.cli.output import Output
 from tributary.edges.gateway import running
-from tributary.transfer.documents import Found, find
+from tributary.transfer.documents import ByteSource, Found, find
 
 PATIENCE_S = 60.0
 RUNBOOK = (
@@ -147,6 +147,98 @@ def test_what_is_gone_is_told_and_retired_only_when_asked(library: Library) -> N
     assert library.outcomes("--retire-missing") == {"unchanged": 2}
 
 
+def test_sections_that_change_places_are_each_believed_after_the_same_run(library: Library) -> None:
+    library.write("disk.md", "# Disk\n\n## Fix\n\nDelete old logs.\n\n## Owner\n\nTeam falcon.\n")
+    library.outcomes()
+    library.write("disk.md", "# Disk\n\n## Fix\n\nTeam falcon.\n\n## Owner\n\nDelete old logs.\n")
+    assert library.outcomes("--retire-missing") == {"superseded": 2}
+    assert library.believed() == {"Fix": "Team falcon.", "Owner": "Delete old logs."}
+    library.write("disk.md", "# Disk\n\n## Repair\n\nTeam falcon.\n\n## Owner\n\nDelete old logs.\n")
+    assert library.outcomes("--retire-missing") == {"unchanged": 1, "superseded": 1}
+    assert library.outcomes("--retire-missing") == {"unchanged": 2}
+
+
+def test_what_moved_to_another_file_is_not_retired_with_its_old_place(library: Library) -> None:
+    library.write("b.md", RUNBOOK)
+    library.outcomes()
+    library.write("b.md", RUNBOOK.partition("## Owner")[0])
+    library.write("a.md", "# Falcons\n\n## Owner\n\nTeam falcon.\n")
+    for _ in range(2):
+        assert library.outcomes("--retire-missing") == {"unchanged": 3, "gone": 1}
+    assert "Team falcon." in library.believed().values()
+
+
+def test_nothing_is_retired_of_a_file_that_holds_nothing_of_what_one_of_its_name_held(library: Library) -> None:
+    library.write("README.md", RUNBOOK)
+    library.outcomes()
+    library.write("README.md", "# Another project\n\n## Build\n\nRun make.\n")
+    result = library.run("--retire-missing", "--json")
+    assert json.loads(result.stdout)["outcomes"] == {"learned": 1, "gone": 3}
+    assert "another file may have had this name" in result.stdout
+    assert len(library.believed()) == 4
+
+
+def test_two_files_of_one_name_do_not_take_turns(library: Library, tmp_path: Path) -> None:
+    for side in "ab":
+        library.write(f"../{side}/runbooks/disk.md", f"# Disk\n\n## Fix\n\nDelete {side * 9}.\n")
+    given = ("import", str(tmp_path / "a/runbooks"), str(tmp_path / "b/runbooks"))
+    for _ in range(2):
+        result = CliRunner().invoke(app, [*given, "--retire-missing"], obj=library.doors("importer"))
+        assert (result.exit_code, "name them from a --root above both" in result.stdout) == (3, True)
+    assert library.tribal.status_counts() == {"active": 1}
+    assert CliRunner().invoke(app, [*given, "--root", str(tmp_path)], obj=library.doors("importer")).exit_code == 0
+    assert library.tribal.status_counts() == {"active": 2}
+
+
+class _Growing:
+    """A file that somebody goes on writing while it is read."""
+
+    def __init__(self, path: Path, stream: ByteSource) -> None:
+        self._path = path
+        self._stream = stream
+
+    def read(self, size: int, /) -> bytes:
+        with self._path.open("a") as other:
+            other.write("\nAnd more.\n")
+        return self._stream.read(size)
+
+    def readline(self, size: int, /) -> bytes:
+        return self._stream.readline(size)
+
+
+def test_a_file_that_is_written_while_it_is_read_is_refused(library: Library) -> None:
+    library.write("disk.md", RUNBOOK)
+    report = Report(Output(as_json=True), dry_run=False)
+    (found,) = find([library.folder], root=library.folder)
+    assert isinstance(found, Found)
+    with client.Memory(environment=library.environment("importer")) as memory, found.path.open("rb") as stream:
+        importer = Importer(memory, report, tags={}, dry_run=False, retire_missing=True)
+        importer.file(found, _Growing(found.path, stream))
+        importer.finish()
+    assert report.counts == Counter(refused=1)
+    assert library.clock() == 0
+
+
+def test_a_line_that_learn_would_refuse_keeps_nothing_else_from_being_imported(library: Library) -> None:
+    bad: list[dict[str, object]] = [
+        {"source": {"how": "observed", "ref": "\ud800"}},
+        {"source": {"how": "observed", "ref": ""}},
+        {"source": {"how": "observed", "ref": "r" * 5000}},
+        {"source": {"how": "observed", "ref": "a\0"}},
+        {"source": {"how": "observed", "ref": 17}},
+        {"source": "here"},
+        {"tags": {"\ud800": "x"}},
+        {"evidence": {"type": "file"}},
+    ]
+    lines = [{"text": f"Line {number} is bad", "situation": "s", **one} for number, one in enumerate(bad)]
+    good = {"text": "This one is good", "situation": "s"}
+    library.write("list.jsonl", "".join(f"{json.dumps(one)}\n" for one in [*lines, good]))
+    for outcome in ("learned", "unchanged"):
+        result = library.run("--json", "--retire-missing")
+        assert result.exit_code == 3, result.output
+        assert json.loads(result.stdout)["outcomes"] == {outcome: 1, "refused": len(bad)}
+
+
 def test_nothing_is_retired_where_a_part_of_the_file_cannot_be_read(library: Library) -> None:
     lines = [json.dumps({"id": n, "text": f"t{n}", "situation": "s"}) for n in range(3)]
     library.write("list.jsonl", "\n".join(lines))
@@ -161,7 +253,9 @@ def test_nothing_is_retired_where_a_part_of_the_file_cannot_be_read(library: Lib
 def test_a_dry_run_says_what_would_be_and_writes_nothing(library: Library) -> None:
     library.write("disk.md", RUNBOOK)
     library.outcomes()
-    library.write("disk.md", RUNBOOK.replace("old logs", "core dumps").replace("## Owner", "## Team"))
+    library.write(
+        "disk.md", RUNBOOK.replace("old logs", "core dumps").replace("## Owner\n\nTeam falcon.", "## Team\n\nTeam eagle.")
+    )
     library.write("list.jsonl", '{"text": "t", "situation": "s", "confidence": 7}\n')
     before = library.tribal.rows("SELECT count(*) AS n FROM tributary.decision"), library.clock()
     result = library.run("--dry-run", "--retire-missing")
@@ -230,6 +324,15 @@ def test_a_disputed_section_that_changes_leaves_no_old_dispute_behind(library: L
     library.write("disk.md", RUNBOOK.replace("Delete old logs", "Ask the curator"))
     assert library.outcomes() == {"learned": 1, "unchanged": 2}
     assert "disputed" not in library.tribal.status_counts()
+
+
+def test_a_section_that_changes_against_anothers_again_and_again_is_one_dispute(library: Library) -> None:
+    library.write("disk.md", RUNBOOK)
+    library.outcomes(agent="anna")
+    for number in range(3):
+        library.write("disk.md", RUNBOOK.replace("old logs", f"number {number}"))
+        assert library.outcomes(agent="bert")["disputed"] == 1
+    assert library.tribal.status_counts() == {"active": 3, "disputed": 1, "retired": 2}
 
 
 def test_every_format_goes_in_by_the_names_of_its_files_and_comes_to_nothing_new_again(library: Library) -> None:

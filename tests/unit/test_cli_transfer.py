@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import stat
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.unit.cli_fakes import FakeOperator, Surroundings
 from tests.unit.test_cli import run, said
+from tributary.transfer.tribes import Progress, Summary
 
 
 @pytest.fixture
@@ -44,6 +48,24 @@ def test_an_export_that_fails_leaves_no_file(around: Surroundings, tmp_path: Pat
     assert run(around, "export", "nobody", "--output", str(file)).exit_code == 5
     assert list(tmp_path.glob("*.jsonl*")) == []
     assert run(around, "export", "payments", "--output", str(tmp_path / "no" / "folder")).exit_code == 3
+
+
+def test_an_export_that_is_told_to_stop_leaves_no_file(around: Surroundings, tmp_path: Path) -> None:
+    class Ended(FakeOperator):
+        def export(self, tribe: str, write: Callable[[bytes], object], *, progress: Progress) -> Summary:
+            write(b"a part of it")
+            signal.raise_signal(signal.SIGTERM)
+            raise AssertionError("it went on")
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # else a command without a handler ends these tests
+    try:
+        stopped = run(
+            replace(around, operator=Ended(kept={"payments": {}})), "export", "payments", "--output", str(tmp_path / "a")
+        )
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert stopped.exit_code == 130
+    assert not (tmp_path / "a").exists()
 
 
 def test_a_restore_says_what_it_made_and_that_tokens_are_to_be_made(around: Surroundings, tmp_path: Path) -> None:

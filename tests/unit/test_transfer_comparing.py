@@ -93,3 +93,12 @@ def test_a_lesson_with_a_source_of_its_own_is_compared_by_that_alone() -> None:
     assert [one.change for one in comparison.of([own], beside=[held(own)])] == [Change.SAME]
     other = item("y", source={"how": "observed", "ref": "run:1"})
     assert [one.change for one in Comparison([]).of([other], beside=[held(own)])] == [Change.NEW]
+
+
+def test_words_that_moved_take_the_place_of_the_lesson_that_said_them() -> None:
+    before = [held(item("x", "A", situation="A")), held(item("y", "B", situation="B"))]
+    swapped = (item("y", "A", situation="A"), item("x", "B", situation="B"))
+    assert changes(before, *swapped) == [("changed", ["y"]), ("changed", ["x"])]
+    moved = [item("z", "A", situation="A"), item("x", "C", situation="C")]
+    assert changes(before, *moved) == [("new", []), ("changed", ["x"])]
+    assert [one.start for one in _gone(before, moved)] == ["y"]

@@ -227,3 +227,10 @@ def test_a_file_whose_name_is_not_utf8_is_refused(tmp_path: Path) -> None:
     (refused,) = find([tmp_path], root=tmp_path)
     assert isinstance(refused, Refusal)
     assert "not UTF-8" in refused.reason
+
+
+def test_half_of_a_character_refuses_its_own_line_or_memory_and_no_other() -> None:
+    lines = [line(text="\ud800"), line(tags={"\udfff": "x"}), line(source={"how": "told", "ref": "\ud800"}), line()]
+    assert [type(one) for one in pieces("\n".join(lines), Format.JSONL)] == [Refusal, Refusal, Refusal, Item]
+    memories = [{"memory": "\ud800"}, {"memory": "m", "user_id": "\ud800"}, {"memory": "m"}]
+    assert [type(one) for one in pieces(json.dumps(memories), Format.MEM0)] == [Refusal, Refusal, Item]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tributary.core.limits import REF_CHARACTERS, SITUATION_BYTES, TEXT_BYTES, check_tags
 from tributary.transfer.documents import Format, Item, Remark, Unreadable, file_prefix, place_key, read
 from tributary.transfer.documents.front_matter import front_matter
+from tributary.transfer.documents.markdown import Anchors
 from tributary.transfer.documents.text import fitting
 
 DOCUMENTS = (Format.MARKDOWN, Format.SKILL, Format.AGENTS, Format.BASIC_MEMORY)
@@ -337,3 +338,27 @@ def test_parts_fit_and_lose_no_word(text: str, starts: list[int], most: int) -> 
     parts = fitting(text, starts, most_bytes=most)
     assert all(part.strip() and len(part.encode()) <= most for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+def test_comments_that_nothing_closes_and_headings_that_come_again_are_gone_through_once() -> None:
+    text = "\n".join(["a <!-- `"] * 200_000)  # hours, if each mark looked for its end anew
+    assert len(items(text)) == -(-len(text) // TEXT_BYTES)
+    anchors = Anchors()
+    assert [anchors.of("Steps") for _ in range(60_000)][-1] == "Steps (60000)"
+    assert len(items("# " + "[" * 200_000 + "\n\nwords\n")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a <!-- b --> c", "a  c"),
+        ("a `<!-- b -->` c", "a `<!-- b -->` c"),
+        ("a ``<!-- ` -->`` c", "a ``<!-- ` -->`` c"),
+        ("a ` <!-- b --> c", "a `  c"),
+        ("a <!-- `b` --> ` c `", "a  ` c `"),
+        ("a <!-- b", "a <!-- b"),
+        ("a <!-- b --> c <!-- d", "a  c <!-- d"),
+    ],
+)
+def test_comments_are_left_out_but_not_in_code(text: str, left: str) -> None:
+    assert said(text) == {"runbooks/disk.md#(top):1": left}

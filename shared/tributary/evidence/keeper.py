@@ -35,7 +35,9 @@ class Files:
     now: Now = utc_now
 
     def announce(self, principal: Principal, file: EvidenceFile) -> Registered:
-        """Tells where the bytes of a file are to be sent, unless they are there already. To repeat it is harmless.
+        """Tells where the bytes of a file are to be sent, unless they are there: what the store has lost is sent again.
+
+        To repeat it is harmless, and lets the file wait for a lesson as long as a new one.
 
         Raises InvalidRequest, RateLimited, and WrongStanding when the tribe has no room for it.
         """
@@ -56,9 +58,11 @@ class Files:
             },
         )
         known = _file(file.sha256, found)
-        if not known.stored and store.has(principal.tribe_id, known):
+        there = store.has(principal.tribe_id, known)  # a tribe that was restored has its files noted, and maybe not here
+        if there and not known.stored:
             known = self._stored(principal, known)
-        return Registered(file=known, upload=None if known.stored else store.upload(principal.tribe_id, known))
+        upload = None if there else store.upload(principal.tribe_id, known)
+        return Registered(file=replace(known, stored=there), upload=upload)
 
     def keep(self, principal: Principal, sha256: str, content: bytes) -> EvidenceFile:
         """Keeps the bytes of an announced file; the same ones again change nothing.
@@ -73,7 +77,7 @@ class Files:
             raise InvalidRequest("body", f"has {len(content)} bytes; {file.size} were announced")
         if hashlib.sha256(content).hexdigest() != sha256:
             raise InvalidRequest("body", "has another SHA-256 than was announced")
-        if not file.stored:
+        if not (file.stored and store.has(principal.tribe_id, file)):
             store.put(principal.tribe_id, file, content)
         return self._stored(principal, file)
 

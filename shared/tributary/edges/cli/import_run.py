@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tributary.contract.limits import BATCH_LESSONS, REPLACES
 from tributary.core.lesson import Status
-from tributary.edges.cli.import_report import GONE, RETIRED, Report
+from tributary.edges.cli.import_report import GONE, REFUSED, RETIRED, Report
 from tributary.transfer.documents import (
     START_CHARACTERS,
     STREAMED,
@@ -22,6 +22,7 @@ from tributary.transfer.documents import (
     Item,
     Piece,
     Refusal,
+    Remark,
     Unreadable,
     digest_of,
     file_prefix,
@@ -80,6 +81,9 @@ class Importer:
         self._clock = clock
         self._sleep = sleep
         self._waiting: list[Entry] = []
+        self._missing: list[Held] = []
+        self._said_by: set[str] = set()
+        """Lessons from elsewhere that say what something in these files says, which is not learned a second time."""
         self._size = _FIRST_BATCH
         self._me = self._own_name()
 
@@ -90,20 +94,41 @@ class Importer:
         whole = True
         pieces = read(stream, found.name, found.form)
         most = BATCH_LESSONS if found.form in STREAMED else None
+        known = False
+        began = _state(found)
         while True:
             items, refused, more = self._taken(pieces, most, found)
+            if _state(found) != began:
+                self._report.refusal(Refusal(file=found.name, reason="changed while it was read; import it again"))
+                return
             whole = whole and not refused
             for compared in comparison.of(items, beside=self._beside(items)):
+                known = known or bool(compared.held)
                 self._decide(compared)
             if not more:
                 break
-        for held in comparison.gone():
-            self._gone(held, retire=self._retire_missing and whole)
+        self._end(found, comparison.gone(), whole=whole, known=known)
 
     def finish(self) -> None:
-        """Learns what is still waiting for a batch to be full."""
+        """Learns what is still waiting for a batch to be full, and then retires what is missing."""
         while self._waiting:
             self._learn()
+        for held in self._missing:
+            if held.lesson_id in self._said_by:
+                self._report.lesson(GONE, held.ref, lesson=held.lesson_id, note="another of these files says the same")
+            else:
+                self._retire(held)
+        self._missing.clear()
+
+    def _end(self, found: Found, gone: Sequence[Held], *, whole: bool, known: bool) -> None:
+        """Deals with what a file does not hold any more."""
+        retire = self._retire_missing and whole
+        if retire and gone and not known:
+            text = "not one lesson of it was found again, so none is retired: another file may have had this name"
+            self._report.remark(Remark(file=found.name, text=text))
+            retire = False
+        for held in gone:
+            self._gone(held, retire=retire)
 
     # ---- reading
 
@@ -114,7 +139,12 @@ class Importer:
         try:
             while (most is None or len(items) < most) and (piece := next(pieces, None)) is not None:
                 if isinstance(piece, Item):
-                    items.append(replace(piece, tags={**piece.tags, **self._tags}))
+                    item = replace(piece, tags={**piece.tags, **self._tags})
+                    if (rule := _broken_rule(item)) is None:
+                        items.append(item)
+                    else:
+                        self._report.lesson(REFUSED, item.place.ref, note=rule)
+                        refused = True
                 elif isinstance(piece, Refusal):
                     self._report.refusal(piece)
                     refused = True
@@ -164,27 +194,22 @@ class Importer:
                 self._learn()
 
     def _foretell(self, compared: Compared) -> None:
-        from tributary.client import InvalidRequest
-        from tributary.client.values import as_request
-
         item, held = compared.item, compared.held
         others = sorted({one.author for one in held} - {self._me})
         note = f"taught by {', '.join(others)}: disputed, unless you are a curator" if others else ""
-        try:
-            as_request(_document(item))
-        except InvalidRequest as error:
-            self._report.lesson("refused", item.ref, note=error.detail)
-            return
         self._report.lesson(compared.change.value, item.ref, lesson=held[0].lesson_id if held else None, note=note)
 
     def _gone(self, held: Held, *, retire: bool) -> None:
-        from tributary.client import TributaryError
-
         if held.author != self._me:
             self._report.of_another(held.author)
         if self._dry_run or not retire or held.author != self._me:
             self._report.lesson(GONE, held.ref, lesson=held.lesson_id)
-            return
+        else:
+            self._missing.append(held)
+
+    def _retire(self, held: Held) -> None:
+        from tributary.client import TributaryError
+
         try:
             self._memory.retire(held.lesson_id)
             self._report.lesson(RETIRED, held.ref, lesson=held.lesson_id)
@@ -225,6 +250,8 @@ class Importer:
         lesson = result.lesson
         if lesson is not None and result.outcome in ("learned", "superseded") and self._me is None:
             self._me = lesson.author
+        if lesson is not None and result.outcome in ("unchanged", "reinforced"):
+            self._said_by.add(lesson.id)
         note = result.reason if result.outcome not in ("learned", "superseded") else ""
         self._report.lesson(result.outcome, entry.item.ref, lesson=lesson.id if lesson else None, note=note)
         for one in entry.held:
@@ -283,6 +310,7 @@ class Importer:
         if other.words == item.words:
             note = f"taught by {other.author}, under other words about it"
             self._report.lesson("unchanged", item.ref, lesson=other.lesson_id, note=note)
+            self._said_by.add(other.lesson_id)
             return
         try:
             source = source_of("imported", item.ref)
@@ -290,10 +318,32 @@ class Importer:
         except TributaryError as error:
             self._refused(entry, error)
         else:
-            self._learned(replace(entry, held=()), result)
+            # of what was to be replaced, what was never believed and is one's own is withdrawn all the same
+            self._learned(replace(entry, held=tuple(one for one in entry.held if one not in entry.believed)), result)
 
     def _refused(self, entry: Entry, error: TributaryError) -> None:
-        self._report.lesson("refused", entry.item.ref, note=f"{error.code}: {error.detail}")
+        self._report.lesson(REFUSED, entry.item.ref, note=f"{error.code}: {error.detail}")
+
+
+def _state(found: Found) -> tuple[int, ...]:
+    """Returns by what one tells that a file is still the one that it was."""
+    try:
+        known = found.path.stat()
+    except OSError:
+        return ()
+    return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns
+
+
+def _broken_rule(item: Item) -> str | None:
+    """Returns what learn would refuse in a lesson, before anything is asked about it."""
+    from tributary.client import InvalidRequest
+    from tributary.client.values import as_request
+
+    try:
+        as_request(_document(item))
+    except InvalidRequest as error:
+        return error.detail
+    return None
 
 
 def _document(item: Item, *, replaces: Sequence[Held] = ()) -> dict[str, object]:

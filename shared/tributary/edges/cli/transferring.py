@@ -14,6 +14,7 @@ import typer
 
 from tributary.edges.cli.doors import operator_of, session
 from tributary.edges.cli.options import AsJson, Cell
+from tributary.edges.cli.signals import stopping_on_signals
 from tributary.edges.cli.words import shown
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def export(
     if output == _ANYWHERE and as_json:
         raise typer.BadParameter("needs --output, since standard output is the export's", param_hint="--json")
     progress = _Progress()
-    with operator_of(doors, cell) as operator, _written(output) as file:
+    with stopping_on_signals(), operator_of(doors, cell) as operator, _written(output) as file:
         try:
             done = operator.export(tribe, file.write, progress=progress.at)
         finally:
@@ -117,7 +118,7 @@ def _written(path: str) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
     except BaseException as error:
-        Path(path).unlink()
+        Path(path).unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise CommandFailed("invalid_request", f"'{path}' cannot be written: {error.strerror}") from error
         raise

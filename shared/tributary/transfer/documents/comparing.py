@@ -58,6 +58,7 @@ class Comparison:
         self._open: dict[str, Held] = {}
         self._by_digest: dict[bytes, list[Held]] = defaultdict(list)
         self._by_key: dict[str, list[Held]] = defaultdict(list)
+        self._by_words: dict[bytes, list[Held]] = defaultdict(list)
         self._replaced: set[tuple[str, bytes]] = set()
         self._said: dict[bytes, Held | None] = {}
         for one in held:
@@ -65,14 +66,16 @@ class Comparison:
                 self._open[one.lesson_id] = one
                 self._by_digest[one.digest].append(one)
                 self._by_key[one.key].append(one)
+                self._by_words[one.words].append(one)
             elif one.status is Status.SUPERSEDED:
                 self._replaced.add((one.key, one.digest))
 
     def of(self, items: Sequence[Item], *, beside: Iterable[Held] = ()) -> list[Compared]:
         """Returns how each item compares. `beside` is what is held of the other sources that items name.
 
-        Equal words come first, so that nothing is taken for another that only moved. Then what has a place of its own has
-        changed; of entries that share one, those that begin alike.
+        Equal lessons come first, so that nothing is taken for another that only moved. Then equal words, at the same place or
+        another: of sections that changed places neither's words are ever without a lesson. Then what has a place of its own
+        has changed; of entries that share one, those that begin alike.
         """
         elsewhere = {(one.ref, one.digest): one for one in beside if one.live}
         found: dict[int, Compared] = {}
@@ -117,9 +120,11 @@ class Comparison:
         return None
 
     def _changed(self, items: dict[int, Item]) -> dict[int, tuple[Held, ...]]:
-        found: dict[int, tuple[Held, ...]] = {}
+        found = self._reworded(items)
         shared: dict[str, list[int]] = defaultdict(list)
         for number, item in items.items():
+            if number in found:
+                continue
             if item.place.alone:
                 if held := self._waiting(item.place.key):
                     found[number] = held
@@ -138,6 +143,23 @@ class Comparison:
                 if -unlike >= _ALIKE and number not in found and lesson_id in self._open:
                     found[number] = (self._open[lesson_id],)
                     self._take(self._open[lesson_id])
+        return found
+
+    def _reworded(self, items: dict[int, Item]) -> dict[int, tuple[Held, ...]]:
+        """Pairs what has the same words and is otherwise another lesson: where it was, then where it was moved to."""
+        found: dict[int, tuple[Held, ...]] = {}
+        for number, item in items.items():
+            here = [
+                one for one in self._by_words.get(item.words, ()) if one.key == item.place.key and one.lesson_id in self._open
+            ]
+            if here:
+                found[number] = self._waiting(item.place.key) if item.place.alone else (here[0],)
+                self._take(*found[number])
+        for number, item in items.items():
+            there = next((one for one in self._by_words.get(item.words, ()) if one.lesson_id in self._open), None)
+            if number not in found and there is not None:
+                found[number] = (there,)
+                self._take(there)
         return found
 
     def _waiting(self, key: str) -> tuple[Held, ...]:

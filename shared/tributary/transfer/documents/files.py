@@ -41,10 +41,12 @@ class Found:
 def find(paths: Sequence[Path], *, root: Path, form: Format = Format.AUTO) -> Iterator[Found | Refusal]:
     """Yields the files at `paths` and in the folders among them, in order of name, each once, or why one is not read.
 
+    Two files of one name would be taken for one another, each as what the other has become: the second is not read.
     A file is named from `root` where it is in it, else from the folder above what was given. In a folder, what has no format
     that is known is passed over, links to folders are not followed, and hidden folders are left alone.
     """
     read: set[tuple[int, int]] = set()
+    named: dict[str, Path] = {}
     for given in paths:
         base = _base(given, root)
         for path in _walked(given, form):
@@ -54,6 +56,10 @@ def find(paths: Sequence[Path], *, root: Path, form: Format = Format.AUTO) -> It
                 if (known.st_dev, known.st_ino) in read:
                     continue
                 read.add((known.st_dev, known.st_ino))
+                if (other := named.setdefault(one.name, one.path)) != one.path:
+                    rule = f"would be named '{one.name}', as {_shown(other)} is; name them from a --root above both"
+                    yield Refusal(file=_shown(path), reason=rule)
+                    continue
             yield one
 
 
@@ -82,7 +88,7 @@ def _wanted(name: str, form: Format) -> bool:
 
 
 def _found(path: Path, base: Path, form: Format, *, asked: bool) -> Found | Refusal:
-    shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+    shown = _shown(path)
     try:
         known = path.stat()
         name = _named(path).relative_to(base).as_posix()
@@ -99,6 +105,10 @@ def _found(path: Path, base: Path, form: Format, *, asked: bool) -> Found | Refu
         rule = "its name says no format that is known; --format names one" if asked else "has no format that is known"
         return Refusal(file=shown, reason=rule)
     return Found(path=path, name=name, form=chosen, bytes=known.st_size)
+
+
+def _shown(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _form(path: Path) -> Format | None:

@@ -15,6 +15,7 @@ from tributary.transfer.documents.lines import LINE_BYTES, ByteSource, bounded_l
 _OWN = ("id", "text", "situation", "kind", "subject", "tags")
 _MORE = ("source", "evidence", "rationale", "confidence", "valid_from", "valid_until", "keep_until")
 _SHOWN_CHARACTERS = 40
+NO_TEXT = "holds half of a character, a surrogate without its other one"
 
 
 class _Bad(Exception):
@@ -43,6 +44,15 @@ def anchor_of(own: object, *said: str) -> str:
     return hashlib.blake2b("\0".join(said).encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
 
+def is_text(value: object) -> bool:
+    """Tells whether all that JSON says can be written: it may name halves of characters, which nothing can hold."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _object(line: bytes | None, *, first: bool) -> dict[str, object]:
     if line is None:
         raise _Bad(f"the line has more than {LINE_BYTES} bytes")
@@ -56,6 +66,8 @@ def _object(line: bytes | None, *, first: bool) -> dict[str, object]:
         raise _Bad("is not JSON that can be read: it is nested too deep, or holds NaN or Infinity") from None
     if not isinstance(given, dict):
         raise _Bad("must be a JSON object")
+    if not is_text(given):
+        raise _Bad(NO_TEXT)
     return given
 
 

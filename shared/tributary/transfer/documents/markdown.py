@@ -45,15 +45,17 @@ class Anchors:
     """Gives each section of a file a name of its own: a heading that comes again is numbered."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
+        """The number that the next section of a name begins to look at."""
 
     def of(self, heading: str) -> str:
         name = printable(heading)[:_HEADING_CHARACTERS]  # which leaves room for numbers behind it
-        anchor, number = name, 1
+        anchor, number = name, self._taken.get(name, 1)
         while anchor in self._taken:
             number += 1
             anchor = f"{name} ({number})"
-        self._taken.add(anchor)
+        self._taken[name] = number
+        self._taken.setdefault(anchor, 1)
         return anchor
 
 

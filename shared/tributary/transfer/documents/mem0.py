@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tributary.core.limits import SUBJECT_CHARACTERS
 from tributary.transfer.documents.item import Item, Place, Refusal, Remark
 from tributary.transfer.documents.json_stream import JsonStream
-from tributary.transfer.documents.jsonl import anchor_of
+from tributary.transfer.documents.jsonl import NO_TEXT, anchor_of, is_text
 from tributary.transfer.documents.lines import ByteSource
 from tributary.transfer.documents.tags import tags_of
 from tributary.transfer.documents.text import bounded, fitting
@@ -59,6 +59,9 @@ def _of_object(source: JsonStream, file: str) -> Iterator[object]:
 def _items(one: object, file: str, number: int) -> Iterator[Item | Refusal]:
     if not isinstance(one, Mapping):
         yield Refusal(file=file, line=number, reason="is no memory: a JSON object was expected")
+        return
+    if not is_text(one):
+        yield Refusal(file=file, line=number, reason=NO_TEXT)
         return
     text = next((value for name in _TEXTS if isinstance(value := one.get(name), str) and value.strip()), None)
     if text is None:

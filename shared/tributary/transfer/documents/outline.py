@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 UNTITLED = "(untitled)"
 TOP = "(top)"
 _COMMENT_BLOCK = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_CODE_OR_COMMENT = re.compile(r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))|<!--.*?-->", re.DOTALL)
+_TICKS_OR_COMMENT = re.compile(r"`+|<!--")
+_HEADING_CHARACTERS = 1000
+"""How much of a heading is read for marks: far more than is kept of it, and what takes no time whatever it holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +94,7 @@ def _headings(parser: MarkdownIt, tokens: Sequence[Token]) -> Iterator[tuple[int
 
 def _plain(parser: MarkdownIt, text: str) -> str:
     """Returns a heading as it is read: without marks, addresses of links and HTML."""
+    text = text[:_HEADING_CHARACTERS]
     if not re.search(r"[\[\\`*_<&!]", text):
         return " ".join(text.split())
     parser.enable("inline")
@@ -102,66 +106,69 @@ def _plain(parser: MarkdownIt, text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Blocks:
-    """Line ranges of a document's blocks: outermost ones, entries of outermost lists, code, and comments."""
+    """A document's blocks by their lines. Looked into for each section, so that nothing here is gone through anew for each."""
 
-    outermost: tuple[tuple[int, int], ...]
+    starts: frozenset[int]
+    """Lines at which an outermost block begins."""
     entries: tuple[tuple[int, int], ...]
-    code: tuple[tuple[int, int], ...]
-    comments: tuple[tuple[int, int], ...]
+    """Line ranges of the entries of outermost lists, in order."""
+    code: frozenset[int]
+    comments: frozenset[int]
 
     @classmethod
     def of(cls, tokens: Sequence[Token]) -> _Blocks:
         placed = [(one, (one.map[0], one.map[1])) for one in tokens if one.map]
         return cls(
-            outermost=tuple(where for one, where in placed if one.level == 0 and one.type != "inline"),
-            entries=tuple(where for one, where in placed if one.type == "list_item_open" and one.level == 1),
-            code=tuple(where for one, where in placed if one.type in ("fence", "code_block")),
-            comments=tuple(
+            starts=frozenset(first for one, (first, _) in placed if one.level == 0 and one.type != "inline"),
+            entries=tuple(sorted(where for one, where in placed if one.type == "list_item_open" and one.level == 1)),
+            code=_lines_of(where for one, where in placed if one.type in ("fence", "code_block")),
+            comments=_lines_of(
                 where for one, where in placed if one.type == "html_block" and one.content.lstrip().startswith("<!--")
             ),
         )
+
+    def entries_in(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Returns the entries that begin at the lines [start, end)."""
+        return self.entries[bisect_left(self.entries, (start, 0)) : bisect_left(self.entries, (end, 0))]
+
+
+def _lines_of(ranges: Iterator[tuple[int, int]]) -> frozenset[int]:
+    return frozenset(number for first, last in ranges for number in range(first, last))
 
 
 class _Body:
     """The lines [start, end) of a document, without comments and without blank lines at its ends."""
 
     def __init__(self, lines: Sequence[str], start: int, end: int, blocks: _Blocks) -> None:
-        self._kept = _uncommented(lines, start, end, blocks)
-        while self._kept and not self._kept[0][1].strip():
-            del self._kept[0]
-        while self._kept and not self._kept[-1][1].strip():
-            del self._kept[-1]
-        self._blocks = blocks
-        self._range = (start, end)
-        self.first = self._kept[0][0] if self._kept else start
+        kept = _uncommented(lines, start, end, blocks)
+        said = [place for place, (_, line) in enumerate(kept) if line.strip()]
+        self._kept = kept[said[0] : said[-1] + 1] if said else []
+        self._numbers = [number for number, _ in self._kept]
+        self._starts = blocks.starts
+        self._entries = blocks.entries_in(start, end)
+        self.first = self._numbers[0] if self._numbers else start
 
     def text(self) -> str:
         return "\n".join(line for _, line in self._kept)
 
     def starts(self) -> tuple[int, ...]:
-        begin = {first for first, _ in self._blocks.outermost}
-        return tuple(place for place, (number, _) in enumerate(self._kept) if number in begin)
+        return tuple(place for place, number in enumerate(self._numbers) if number in self._starts)
 
     def bullets(self, first_line: int) -> Iterator[Bullet]:
-        for first, last in self._entries():
-            lines = [line for number, line in self._kept if first <= number < last]
-            text = _entry(lines)
+        for first, last in self._entries:
+            kept = self._kept[bisect_left(self._numbers, first) : bisect_left(self._numbers, last)]
+            text = _entry([line for _, line in kept])
             if text:
                 yield Bullet(text=text, line=first_line + first)
 
     def besides(self) -> str:
-        inside = {number for first, last in self._entries() for number in range(first, last)}
+        inside = {number for first, last in self._entries for number in range(first, last)}
         return "\n".join(line for number, line in self._kept if number not in inside).strip("\n")
-
-    def _entries(self) -> Iterator[tuple[int, int]]:
-        start, end = self._range
-        return ((first, last) for first, last in self._blocks.entries if start <= first < end)
 
 
 def _uncommented(lines: Sequence[str], start: int, end: int, blocks: _Blocks) -> list[tuple[int, str]]:
     """Returns (number, line) of a range without what readers of the page do not see. Code is left as it is."""
-    code = {number for first, last in blocks.code for number in range(max(first, start), min(last, end))}
-    hidden = {number for first, last in blocks.comments for number in range(max(first, start), min(last, end))}
+    code, hidden = blocks.code, blocks.comments
     kept: list[tuple[int, str]] = []
     number = start
     while number < end:
@@ -183,12 +190,48 @@ def _stripped(lines: Sequence[str], first: int, *, whole: bool) -> list[tuple[in
     if "<!--" not in text:
         return list(enumerate(lines, first))
     # what is taken out keeps its line breaks, so that the others keep their numbers
-    if whole:
-        stripped = _COMMENT_BLOCK.sub(lambda found: "\n" * found[0].count("\n"), text)
-    else:
-        stripped = _CODE_OR_COMMENT.sub(lambda found: found[0] if found["code"] else "\n" * found[0].count("\n"), text)
+    stripped = _COMMENT_BLOCK.sub(lambda found: "\n" * found[0].count("\n"), text) if whole else _without_comments(text)
     pairs = zip(lines, stripped.split("\n"), strict=True)
     return [(first + place, after) for place, (before, after) in enumerate(pairs) if after.strip() or not before.strip()]
+
+
+def _without_comments(text: str) -> str:
+    """Returns text without the comments in it, but for those in code: between two equally long runs of backticks.
+
+    Each mark is looked at once. A run that none closes, and a comment without an end, are text.
+    """
+    marks = [(found.start(), found.end()) for found in _TICKS_OR_COMMENT.finditer(text)]
+    closing = _closing(text, marks)
+    parts: list[str] = []
+    at = 0  # up to where the text is told
+    past = 0  # up to where marks are inside of what was found
+    ends = True
+    for number, (start, end) in enumerate(marks):
+        if start < past:
+            continue
+        if text[start] == "`":
+            past = closing.get(number, end)
+        elif ends:
+            stop = text.find("-->", end)
+            ends = stop >= 0  # none here, none further on
+            if ends:
+                past = stop + len("-->")
+                parts += [text[at:start], "\n" * text.count("\n", start, past)]
+                at = past
+    return "".join([*parts, text[at:]])
+
+
+def _closing(text: str, marks: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Returns where the code ends that a run of backticks begins, by the run's number: at the next one as long as it."""
+    found: dict[int, int] = {}
+    ahead: dict[int, int] = {}
+    for number in range(len(marks) - 1, -1, -1):
+        start, end = marks[number]
+        if text[start] == "`":
+            if (until := ahead.get(end - start)) is not None:
+                found[number] = until
+            ahead[end - start] = end
+    return found
 
 
 def _entry(lines: Sequence[str]) -> str:

@@ -137,7 +137,7 @@ class _Restoring:
                 refuse(row.number, f"{table.name}: the database refuses {what} (SQLSTATE {error.sqlstate})")
 
     def _insert(self, table: Table, rows: Sequence[Row]) -> None:
-        parameters = {"tribe_id": self._tribe_id, "name": self._name, "rows": [one.text for one in rows]}
+        parameters = {"tribe_id": self._tribe_id, "name": self._name, "rows": "\n".join(one.text.rstrip("\n") for one in rows)}
         self._connection.execute(_insertion(table), parameters)
 
     def _look_over(self) -> None:
@@ -162,7 +162,10 @@ def _taken(name: str | None) -> WrongStanding:
 
 
 def _insertion(table: Table) -> sql.Composed:
-    """Returns the statement that inserts rows given as JSON: their values are read by the types of the table's own columns."""
+    """Returns the statement that inserts rows given as JSON: their values are read by the types of the table's own columns.
+
+    They come as lines of one text. As an array of texts each quotation mark in them would be escaped, at half of the whole cost.
+    """
     named = [one for one in table.columns if table.name != "tribe" or one.name != "name"]
     names = [sql.Identifier(one.name) for one in named]
     values = [_value(one) for one in named]
@@ -171,7 +174,7 @@ def _insertion(table: Table) -> sql.Composed:
         values.append(sql.SQL("%(name)s"))
     return sql.SQL(
         """INSERT INTO {table} (tribe_id, {names}) SELECT %(tribe_id)s, {values}
-           FROM unnest(%(rows)s::text[]) WITH ORDINALITY AS g(line, place),
+           FROM string_to_table(%(rows)s, E'\\n') WITH ORDINALITY AS g(line, place),
                 json_populate_record(NULL::{table}, g.line::json -> 'row') r ORDER BY g.place"""
     ).format(table=sql.Identifier("tributary", table.name), names=sql.SQL(", ").join(names), values=sql.SQL(", ").join(values))
 

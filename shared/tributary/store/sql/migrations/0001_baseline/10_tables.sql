@@ -31,7 +31,7 @@ CREATE TABLE tributary.tribe (
     name            text NOT NULL UNIQUE,
     clock           bigint NOT NULL DEFAULT 0 CHECK (clock >= 0),
     clock_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
-    policy          jsonb NOT NULL DEFAULT '{}',
+    policy          jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(policy) = 'object'),
     policy_version  integer NOT NULL DEFAULT 1,
     secret          bytea NOT NULL CHECK (octet_length(secret) = 32),
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -117,10 +117,12 @@ CREATE TABLE tributary.lesson (
     situation         text CHECK (octet_length(situation) BETWEEN 1 AND 2048),
     subject           text,
     subject_key       text,
-    tags              jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(tags) = 'object'),
+    tags              jsonb NOT NULL DEFAULT '{}'
+                      CHECK (jsonb_typeof(tags) = 'object' AND NOT tags @? 'strict $.* ? (@.type() <> "string")'),
     source_how        text NOT NULL CHECK (source_how IN ('observed', 'derived', 'told', 'imported')),
     source_ref        text,
-    evidence          jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(evidence) = 'array'),
+    evidence          jsonb NOT NULL DEFAULT '[]'
+                      CHECK (jsonb_typeof(evidence) = 'array' AND NOT evidence @? 'strict $[*] ? (@.type() <> "object")'),
     rationale         text,
     confidence        double precision NOT NULL CHECK (confidence BETWEEN 0 AND 1),
     valid_from        timestamptz,
@@ -223,7 +225,7 @@ CREATE TABLE tributary.lesson_event (
     status       text NOT NULL, -- the lesson's, after the event
     agent_id     uuid NOT NULL,
     decision_id  uuid,
-    details      jsonb NOT NULL DEFAULT '{}', -- ids and codes, never text
+    details      jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(details) = 'object'), -- ids and codes, never text
     at           timestamptz NOT NULL,
     PRIMARY KEY (tribe_id, tick, seq),
     FOREIGN KEY (tribe_id, lesson_id) REFERENCES tributary.lesson
@@ -238,7 +240,7 @@ CREATE TABLE tributary.tribe_event (
     tick         bigint NOT NULL,
     event        text NOT NULL CHECK (event IN ('dispute_settled', 'space_switched')),
     agent_id     uuid, -- NULL for the operator
-    details      jsonb NOT NULL DEFAULT '{}', -- ids and codes, never text
+    details      jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(details) = 'object'), -- ids and codes, never text
     at           timestamptz NOT NULL,
     PRIMARY KEY (tribe_id, tick, event)
 );
@@ -319,12 +321,12 @@ CREATE TABLE tributary.decision (
     agent_id     uuid NOT NULL, -- for whom it was decided: the writer
     actor_id     uuid NOT NULL, -- who asked for it: the writer, or the curator who released or resolved
     lesson_id    uuid NOT NULL, -- the lesson that stands for what was said
-    draft        jsonb,         -- what was said, only when no lesson of its own holds it
+    draft        jsonb CHECK (jsonb_typeof(draft) = 'object'), -- what was said, only when no lesson of its own holds it
     judged_tick  bigint NOT NULL,
     replans      integer NOT NULL,
-    candidates   jsonb NOT NULL,
-    verdicts     jsonb NOT NULL,
-    screening    jsonb NOT NULL,
+    candidates   jsonb NOT NULL CHECK (jsonb_typeof(candidates) = 'array' AND NOT candidates @? 'strict $[*] ? (@.type() <> "object")'),
+    verdicts     jsonb NOT NULL CHECK (jsonb_typeof(verdicts) = 'array' AND NOT verdicts @? 'strict $[*] ? (@.type() <> "object")'),
+    screening    jsonb NOT NULL CHECK (jsonb_typeof(screening) = 'object'),
     outcome      text NOT NULL,
     reason       text NOT NULL,
     unjudged     boolean NOT NULL DEFAULT false, -- a model was missing: the gardener asks again
@@ -344,7 +346,7 @@ CREATE TABLE tributary.idempotency (
     agent_id        uuid NOT NULL,
     key             text NOT NULL,
     request_digest  bytea NOT NULL,
-    reply           jsonb NOT NULL, -- ids, codes and ticks, never text
+    reply           jsonb NOT NULL CHECK (jsonb_typeof(reply) = 'object'), -- ids, codes and ticks, never text
     at              timestamptz NOT NULL,
     PRIMARY KEY (tribe_id, agent_id, key)
 );

@@ -7,7 +7,7 @@ CREATE TABLE tributary.review (
     signal       text NOT NULL CHECK (signal IN ('overruled', 'reported', 'injection', 'released', 'both_stand')),
     suite        text NOT NULL CHECK (suite IN ('judge', 'screen')),
     fingerprint  bytea NOT NULL CHECK (octet_length(fingerprint) = 32), -- over the inputs: the same case is queued once
-    inputs       jsonb NOT NULL,
+    inputs       jsonb NOT NULL CHECK (jsonb_typeof(inputs) = 'object'),
     found        text NOT NULL, -- what the model had said
     expected     text NOT NULL, -- what it should have said, by the signal
     note         text CHECK (octet_length(note) BETWEEN 1 AND 8192),

@@ -11,7 +11,7 @@ CREATE TABLE tributary.evidence_file (
     content_type   text NOT NULL CHECK (octet_length(content_type) BETWEEN 3 AND 100),
     name           text CHECK (char_length(name) BETWEEN 1 AND 200),
     agent_id       uuid NOT NULL, -- who announced it first
-    announced_at   timestamptz NOT NULL,
+    announced_at   timestamptz NOT NULL, -- the last time
     stored_at      timestamptz, -- when its bytes were known to be there
     released_at    timestamptz,
     PRIMARY KEY (tribe_id, sha256)
@@ -57,12 +57,15 @@ DECLARE
 BEGIN
     -- what is kept is added up by one at a time in a tribe
     PERFORM pg_advisory_xact_lock(hashtextextended('evidence:' || p_tribe, 0));
-    SELECT * INTO known FROM evidence_file f WHERE f.tribe_id = p_tribe AND f.sha256 = p_sha256;
-    IF known.released_at IS NOT NULL THEN
-        RAISE EXCEPTION 'the file is being removed; announce it again in a while' USING ERRCODE = 'TB429', DETAIL = '60';
-    ELSIF known.sha256 IS NOT NULL AND known.bytes <> p_bytes THEN
+    -- a file that is announced again may wait for its lesson as long as one that is new, and no sweep takes it meanwhile
+    UPDATE evidence_file f SET announced_at = greatest(f.announced_at, p_now)
+    WHERE f.tribe_id = p_tribe AND f.sha256 = p_sha256 AND f.released_at IS NULL
+    RETURNING * INTO known;
+    IF FOUND AND known.bytes <> p_bytes THEN
         RAISE EXCEPTION 'the file of this hash has % bytes, not %', known.bytes, p_bytes USING ERRCODE = 'TB410';
-    ELSIF known.sha256 IS NULL THEN
+    ELSIF NOT FOUND AND EXISTS (SELECT FROM evidence_file f WHERE f.tribe_id = p_tribe AND f.sha256 = p_sha256) THEN
+        RAISE EXCEPTION 'the file is being removed; announce it again in a while' USING ERRCODE = 'TB429', DETAIL = '60';
+    ELSIF NOT FOUND THEN
         SELECT coalesce(sum(f.bytes), 0) INTO kept FROM evidence_file f WHERE f.tribe_id = p_tribe;
         IF kept + p_bytes > p_most THEN
             RAISE EXCEPTION 'the tribe keeps % bytes of files; with this one it would be more than the % that it may', kept, p_most
@@ -94,7 +97,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     FROM evidence_file f WHERE f.tribe_id = p_tribe AND f.sha256 = p_sha256 AND f.released_at IS NULL
 $$;
 
--- Gardener: releases what was announced before an instant and nothing refers to, and gives the released ones, by hash in hexadecimal.
+-- Gardener: releases what was last announced before an instant and nothing refers to, and gives the released ones, by hash in hexadecimal.
 CREATE FUNCTION tributary.loose_files_v1(p_tribe uuid, p_before timestamptz, p_now timestamptz, p_limit integer, p_release boolean)
 RETURNS text[] LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 DECLARE
@@ -104,7 +107,10 @@ DECLARE
         ORDER BY f.sha256 LIMIT p_limit);
 BEGIN
     IF p_release THEN
-        PERFORM release_files_v1(p_tribe, loose, p_now);
+        -- looked at again under the row's lock: it may have been announced meanwhile
+        UPDATE evidence_file f SET released_at = p_now
+        WHERE f.tribe_id = p_tribe AND f.sha256 = ANY (loose) AND f.released_at IS NULL AND f.announced_at < p_before
+          AND NOT is_referred_v1(p_tribe, f.sha256);
         loose := '{}';
     END IF;
     RETURN ARRAY(SELECT encode(f.sha256, 'hex') FROM evidence_file f
