@@ -19,6 +19,9 @@ LEGEND = """\
 A step is one command given to the world; calls to the memory are counted apart. Traps: how many of the four snapped.
 Recalled: lessons that recall returned and that spoke to the move at hand. Worked: those whose advice held.
 """
+LEGEND_OF_WAYS = """\
+Calls: to the memory. Shown: lessons that the agent was given. Read: characters of them.
+"""
 
 
 def print_report(console: Console, demo: DemoReport) -> None:
@@ -27,6 +30,7 @@ def print_report(console: Console, demo: DemoReport) -> None:
     console.print(LEGEND, style="dim", highlight=False, soft_wrap=True)
     console.print(_lessons(demo))
     console.print(_ways(demo))
+    console.print(LEGEND_OF_WAYS, style="dim", highlight=False, soft_wrap=True)
     spent = spent_line([*demo.agents, demo.in_prompt, demo.late, demo.strange_prompt])
     if spent:
         console.print(spent, highlight=False, soft_wrap=True)
@@ -107,7 +111,7 @@ def _agent_row(agent: AgentReport) -> tuple[str, ...]:
 def _ways(demo: DemoReport) -> Table:
     table = table_of(
         "One memory, held in different ways",
-        *("how the memory is held", "agent", "steps", "traps", "memory calls", "lessons shown", "characters read", "worked"),
+        *("how the memory is held", "agent", "steps", "traps", "calls", "shown", "read", "worked"),
         text=2,
     )
     for way, agent in demo.ways:

@@ -52,3 +52,6 @@ def show_claims(console: Console, claims: Sequence[ClaimReport]) -> None:
     for one in claims:
         mark = Text("holds", style="green") if one.holds else Text("FAILS", style="bold red")
         console.print(Text.assemble(mark, f"  {one.claim}: {one.figures}"), soft_wrap=True)
+    held = sum(one.holds for one in claims)
+    told = f"All {held} claims hold." if held == len(claims) else f"{len(claims) - held} of {len(claims)} claims do not hold."
+    console.print(Text(told, style="bold green" if held == len(claims) else "bold red"), soft_wrap=True)
