@@ -132,6 +132,45 @@ def test_an_answer_that_no_reply_could_carry_goes_back_to_the_model(broken: str)
     assert ["no text may have" in step.get("error", "") for step in model.data()["steps"]] == [False, True, True]
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "There are no\nprior incidents of this kind.",
+        "**No** **prior** *incidents*.",
+        "<b>No</b> prior incidents",
+        "| prior incidents | none |",
+        "Prior incidents \N{EM DASH} 0",
+        "Memory: \N{EMPTY SET}",
+        "No pri\N{ZERO WIDTH SPACE}or incidents.",
+        "N\N{CYRILLIC SMALL LETTER O} prior incidents.",
+        "The team hasn\N{PRIME}t seen this before.",
+        "Nichts dazu bekannt.",
+        "Il n'y a aucun précédent.",
+        "No hay incidentes previos.",
+        "Não há registros.",
+        "\u0420\u0430\u043d\u0435\u0435 \u0442\u0430\u043a\u043e\u0433\u043e \u043d\u0435 \u0431\u044b\u043b\u043e.",
+        "\u904e\u53bb\u306e\u4e8b\u4f8b\u306f\u3042\u308a\u307e\u305b\u3093\u3002",
+    ],
+)
+def test_no_dress_and_no_other_language_hides_a_claim(claim: str) -> None:
+    reply, model, _ = answered(says(claim), says("It is up."), coverage=Coverage.PARTIAL)
+    assert (reply.text, reply.withheld) == ("It is up.", False)
+    assert "in English" in model.data()["steps"][-1]["error"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "| connections | 0 |",
+        "5xx errors - none",
+        "Queue depth = 0",
+        "München-db-7 has 5 \N{GREEK SMALL LETTER MU}s and 3 \N{OHM SIGN}.",
+    ],
+)
+def test_figures_of_a_live_system_are_no_claim_however_they_are_dressed(said: str) -> None:
+    assert absences(said) == ()
+
+
 @pytest.mark.parametrize("field", ["text", "situation", "rationale"])
 def test_that_nothing_is_known_is_not_learned_even_when_the_search_was_complete(field: str) -> None:
     lesson = {"text": "A reboot clears it.", "situation": "connections hang", "rationale": "seen", "how": "observed"}
