@@ -39,7 +39,7 @@ def run(seed: int, worlds: int, server: Server, *, say: Say) -> ChaosReport:
     disproof = _disprove(seeds, server, gullible_tribe)
     say(f"an agent is killed once it has committed {LESSONS_BEFORE_DEATH} lessons; its successor goes on")
     tribe = server.found(f"chaos-{seed}-killed")
-    seats = [server.seat(tribe.tribe, name) for name in ("killed", "successor")]
+    seats = [tribe.seat(name) for name in ("killed", "successor")]
     killed = _kill(seed, server, tribe, seats)
     say("an agent is killed between an irreversible effect and the word that it is done")
     with tempfile.TemporaryDirectory(prefix="tributary-effects-") as folder:
@@ -134,7 +134,7 @@ def garbled(report: GarbledReport) -> int:
 
 
 def _garbled(name: str, seeds: Sequence[int], server: Server, tribe: Founded, *, options: Sequence[str]) -> GarbledReport:
-    seat = server.seat(tribe.tribe, f"{name}-agents")
+    seat = tribe.seat(f"{name}-agents")
     agents = [
         run_agent(f"{name}-{at + 1}", seed, server, seat, options=("--garbled", str(seed), "--even-if-stuck", *options))
         for at, seed in enumerate(seeds)
@@ -144,7 +144,7 @@ def _garbled(name: str, seeds: Sequence[int], server: Server, tribe: Founded, *,
 
 
 def _disprove(seeds: Sequence[int], server: Server, tribe: Founded) -> DisproofReport:
-    sound = server.seat(tribe.tribe, "sound-agents")
+    sound = tribe.seat("sound-agents")
     agents = [run_agent(f"sound-{at + 1}", seed, server, sound, options=["--contest"]) for at, seed in enumerate(seeds)]
     with Memory(tribe.curator.url, tribe.curator.token) as memory:
         rulings = curator.settle(memory, lambda text: World(_of_text(seeds, text)))
