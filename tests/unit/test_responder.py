@@ -307,7 +307,11 @@ def test_a_model_that_owns_up_to_a_claim_in_words_that_nobody_foresaw_is_held_to
 
 def test_a_recall_that_failed_keeps_the_guard_up() -> None:
     reply, model, _ = answered(says(NOTHING), recall_fails=Unavailable())
-    assert (reply.withheld, reply.searched) == (True, ())
+    assert (reply.withheld, reply.searched, reply.unsearched) == (True, (), ("unavailable",))
+    plain, _, _ = answered(says("It is up."), recall_fails=Unavailable())
+    assert (plain.text, plain.unsearched) == ("It is up.", ("unavailable",)), (
+        "who reads an answer is told what it does not rest on"
+    )
     assert "no receipt at all (unavailable)" in reply.text
     assert model.data()["steps"][0]["result"]["error"] == "unavailable"
 

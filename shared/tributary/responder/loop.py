@@ -208,6 +208,7 @@ class _Running:
             stopped=stopped,
             incident=self.bench.incident,
             searched=tuple(self.bench.searched),
+            unsearched=tuple(self.bench.unsearched),
             learned=tuple(self.bench.learned),
             actions=tuple(self.bench.actions),
             rounds=self.rounds,
