@@ -167,6 +167,13 @@ def test_a_falsified_chaos_fails(shaken: ChaosReport, part: str, falsify: Callab
     assert any(one.startswith(claim) for one in found), found
 
 
+def test_where_nothing_was_in_doubt_the_demo_fails_rather_than_breaks(server: Server, shaken: ChaosReport) -> None:
+    state = chaos.look_into_doubt(server.found("doubtless").curator, 1)
+    assert state == "not in doubt"
+    effect = shaken.effect.model_copy(update={"reconciled": state, "successor": "paid"})
+    assert len(failing(chaos.check(shaken.model_copy(update={"effect": effect})))) == 2
+
+
 @pytest.mark.parametrize(
     ("falsify", "claim"),
     [
