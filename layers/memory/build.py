@@ -108,6 +108,7 @@ def replacing(out: Path) -> Iterator[Path]:
     """Gives an empty folder beside `out` that takes its place at the end, when all went well; several processes may at once."""
     out.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))  # its own, beside another build's
+    new.chmod(0o755)
     try:
         yield new
         _swap(new, out)

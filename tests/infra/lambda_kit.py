@@ -62,6 +62,7 @@ def _own() -> Path:
     """Returns a folder of this process, gone with it: another one builds the same, and may be done while this one still reads."""
     BUILD.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="layers-here.", dir=BUILD))
+    folder.chmod(0o755)  # functions run as a user of their own
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 

@@ -95,6 +95,7 @@ def test_folders_that_are_replaced_by_several_at_once_are_each_whole(tmp_path: P
     assert len({path.read_text() for path in out.iterdir()}) == 1
     assert len(list(out.iterdir())) == 20
     assert [path.name for path in tmp_path.iterdir()] == ["layer"], "nothing is left over"
+    assert out.stat().st_mode & 0o777 == 0o755, "whoever runs a function may look into it"
 
 
 def test_layer_is_small_enough_and_so_are_both_together(layer: Path, local_layer: Path) -> None:
