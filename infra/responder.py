@@ -13,6 +13,7 @@ _CHANGES = {
     "modify_db_instance": ("rds:ModifyDBInstance", "db"),
 }
 """By verb: the action of IAM, and what kind of resource it is about."""
+CHANGES = tuple(action for action, _ in _CHANGES.values())
 LOOKS = (
     "rds:DescribeDBClusters",
     "rds:DescribeDBInstances",

@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from evals.gauntlet.processes import ProcessFailed, clean_environment, run_json, running, tail, uninterrupted
+from tributary.client import Memory
 
 POSTGRES_STOP_S = 100.0
 """Longer than its keeper gives PostgreSQL to stop."""
@@ -51,6 +52,12 @@ class Founded:
     tribe: str
     curator: Seat
 
+    def seat(self, agent: str) -> Seat:
+        """Makes a writer of the tribe, as its curator, and returns its seat."""
+        with Memory(self.curator.url, self.curator.token) as memory:
+            made = memory.curation.create_agent(agent, "writer")
+        return Seat(url=self.curator.url, token=made.token)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
@@ -63,24 +70,15 @@ class Server:
     environment: Mapping[str, str] = field(repr=False)
     model: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def make_tribe(self, name: str) -> str:
-        """Makes a tribe, as its operator, and returns its name."""
-        return self.found(name).tribe
-
     def found(self, name: str) -> Founded:
         """Makes a tribe, as its operator, and returns its name with the seat of its curator."""
         made = self._operate("tribe", "create", name)
         return Founded(tribe=_text(made, "tribe"), curator=Seat(url=self.url, token=_text(made, "token")))
 
     def tribe_of_writers(self, name: str, *writers: str) -> list[Seat]:
-        """Makes a tribe with these writers, as its operator, and returns their seats."""
-        tribe = self.make_tribe(name)
-        return [self.seat(tribe, writer) for writer in writers]
-
-    def seat(self, tribe: str, agent: str) -> Seat:
-        """Makes a writer of the tribe, as its operator, and returns its seat."""
-        made = self._operate("agent", "create", agent, "--role", "writer", "--tribe", tribe)
-        return Seat(url=self.url, token=_text(made, "token"))
+        """Makes a tribe with these writers and returns their seats."""
+        tribe = self.found(name)
+        return [tribe.seat(writer) for writer in writers]
 
     def _operate(self, *arguments: str) -> dict[str, object]:
         return run_json((*_COMMAND, *arguments, "--json"), self.environment, say=lambda _line: None)

@@ -147,8 +147,16 @@ class Functions(Construct):
         return role
 
     def _allow_rds(self, stack: Stack, role: iam.Role) -> None:
-        """Lets the incident agent look, which has no resource to name, and change what the settings allow."""
+        """Lets the incident agent look, which has no resource to name, and change what is allowed, but nothing of its own."""
         _allow(role, list(responder.LOOKS), ["*"])
+        role.add_to_policy(
+            iam.PolicyStatement(
+                effect=iam.Effect.DENY,
+                actions=list(responder.CHANGES),
+                resources=["*"],
+                conditions={"StringEquals": {"aws:ResourceTag/application": self._config.prefix}},
+            )
+        )
         own = {"partition": stack.partition, "region": stack.region, "account": stack.account}
         for right in responder.changes(self._config.models, **own):
             _allow(role, [right.action], [right.resource])

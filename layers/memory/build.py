@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -27,7 +28,7 @@ _EPOCH = 315_532_800
 
 def build(target: Target, out: Path) -> None:
     """Makes the layer anew: python/ with dependencies and library, certs/rds.pem. Raises CalledProcessError when pip fails."""
-    with _replacing(out) as folder:
+    with _making(out) as folder:
         python = folder / "python"
         _install(LOCK, target, python)
         _lay(LIBRARY, (file for file in _library_files() if file != LIBRARY / TOKENIZER), python / "tributary")
@@ -40,7 +41,7 @@ def build(target: Target, out: Path) -> None:
 
 def build_local(target: Target, out: Path) -> None:
     """Makes the second layer anew: the runtime and the model with which a function embeds by itself."""
-    with _replacing(out) as folder:
+    with _making(out) as folder:
         python = folder / "python"
         _install(LOCAL_LOCK, target, python)
         _lay(LIBRARY, [LIBRARY / TOKENIZER], python / "tributary")
@@ -58,7 +59,7 @@ def build_mcp(target: Target, out: Path) -> None:
 
 
 def _build_beside(lock: Path, target: Target, out: Path) -> None:
-    with _replacing(out) as folder:
+    with _making(out) as folder:
         _install(lock, target, folder / "python")
         _compile(folder / "python", target)
 
@@ -96,17 +97,38 @@ def size(folder: Path) -> int:
 
 
 @contextmanager
-def _replacing(out: Path) -> Iterator[Path]:
-    """Gives an empty folder beside `out` that takes its place at the end, when all went well."""
+def _making(out: Path) -> Iterator[Path]:
+    with replacing(out) as folder:
+        yield folder
+        _settle(folder)
+
+
+@contextmanager
+def replacing(out: Path) -> Iterator[Path]:
+    """Gives an empty folder beside `out` that takes its place at the end, when all went well; several processes may at once."""
     out.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))  # its own, beside another build's
+    new.chmod(0o755)
     try:
         yield new
-        _settle(new)
-        shutil.rmtree(out, ignore_errors=True)
-        new.rename(out)
+        _swap(new, out)
     finally:
         shutil.rmtree(new, ignore_errors=True)
+
+
+def _swap(new: Path, out: Path) -> None:
+    """Puts `new` into the place of `out`, with its former content in the place of `new`; one process at a time."""
+    former = new.with_name(f"{new.name}.former")
+    parent = os.open(out.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(parent, fcntl.LOCK_EX)
+        if out.exists():
+            out.rename(former)
+        new.rename(out)
+        if former.exists():
+            former.rename(new)
+    finally:
+        os.close(parent)
 
 
 def _install(lock: Path, target: Target, into: Path) -> None:

@@ -36,7 +36,7 @@ EVENTS_OF_BOTH = [path for path in HTTP_EVENTS if path not in SIGNED_EVENTS]
 
 KNOWN = ids.parse(ids.Prefix.LESSON, UNKNOWN_LESSON, field="id")
 _VARYING = re.compile(
-    r"(?:les|dec|rcp|dis|rev|aud|agt|tok|act)_[0-9a-f]{32}|\btrb_[\w-]{43,}|\b[0-9a-f]{32}\b"
+    r"(?:les|dec|rcp|dis|rev|aud|agt|tok|act)_[0-9a-f]{32}|\btrb_[\w-]{43,}|\blease_[0-9a-f]{64}\b|\b[0-9a-f]{32}\b"
     r"|(?<=tributary-lessons-)[0-9a-f]{16}|\d{4}-\d\d-\d\dT[\d:.]+Z"
 )
 _FADING = re.compile(r"(?<=confidence\":)[\d.e-]+")

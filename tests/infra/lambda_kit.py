@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from layers.memory import pythons
-from layers.memory.build import build, build_dashboard, build_local, build_mcp
+from layers.memory.build import build, build_dashboard, build_local, build_mcp, replacing
 from layers.memory.recipe import PYTHONS, ROOT, RUNTIME_PYTHON, Target, this_machine
 
 BUILD = ROOT / "build"
@@ -48,20 +49,28 @@ def kit() -> Kit:
     target = Target(machine=here, python=version)
     program, runtime = BUILD / "emulator" / here, BUILD / "emulator" / f"{here}-{version}"
     for pins, folder, fetch in ((_EMULATOR, program, _fetch_program), (_RUNTIME, runtime, _fetch_runtime)):
-        stamp = folder / "fetched.txt"
-        if not stamp.exists() or stamp.read_bytes() != pins.read_bytes():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            fetch(target, folder)
-            shutil.copyfile(pins, stamp)
-    shutil.copyfile(WATCHING, runtime / WATCHING.name)
+        stamp, wanted = folder / "fetched.txt", pins.read_bytes() + WATCHING.read_bytes()
+        if not stamp.exists() or stamp.read_bytes() != wanted:
+            with replacing(folder) as new:
+                fetch(target, new)
+                (new / stamp.name).write_bytes(wanted)
     return Kit(target=target, python=python, program=program, runtime=runtime)
+
+
+@cache
+def _own() -> Path:
+    """Returns a folder of this process, gone with it: another one builds the same, and may be done while this one still reads."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="layers-here.", dir=BUILD))
+    folder.chmod(0o755)  # functions run as a user of their own
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @cache
 def built_layer() -> Path:
     """Returns the layer for this computer, built anew once a process."""
-    out = BUILD / f"layer-here-{kit().target.machine}"
+    out = _own() / "layer"
     build(kit().target, out)
     return out
 
@@ -69,10 +78,8 @@ def built_layer() -> Path:
 @cache
 def built_with(beside: str) -> Path:
     """Returns the layer with another one (`local`, `dashboard`, `mcp`) in one folder, as Lambda unpacks them over one another."""
-    out = BUILD / f"layer-with-{beside}-{kit().target.machine}"
-    other = BUILD / f"layer-{beside}-here-{kit().target.machine}"
+    out, other = _own() / f"layer-with-{beside}", _own() / f"layer-{beside}"
     BESIDE[beside](kit().target, other)
-    shutil.rmtree(out, ignore_errors=True)
     for layer in (built_layer(), other):
         shutil.copytree(layer, out, copy_function=os.link, dirs_exist_ok=True)
     return out
@@ -106,6 +113,7 @@ def _fetch_program(target: Target, folder: Path) -> None:
 
 def _fetch_runtime(target: Target, folder: Path) -> None:
     _pip("install", target, f"--target={folder}", f"--requirement={_RUNTIME}")
+    shutil.copyfile(WATCHING, folder / WATCHING.name)
 
 
 def _pip(verb: str, target: Target, *rest: str) -> None:

@@ -120,7 +120,7 @@ def test_the_incident_agent_is_there_only_with_a_model_and_may_change_only_what_
         (action, _text(one["Resource"]).partition(":rds:")[2])
         for one in everything.statements("responder")
         for action in _listed(one["Action"])
-        if action.startswith("rds:") and action not in _LOOKS
+        if action.startswith("rds:") and action not in _LOOKS and one["Effect"] == "Allow"
     }
     assert rights == {
         ("rds:RebootDBInstance", "eu-central-1:123456789012:db:orders-*"),
@@ -131,6 +131,19 @@ def test_the_incident_agent_is_there_only_with_a_model_and_may_change_only_what_
         assert not [
             one for one in everything.statements(name) if any(action.startswith("rds:") for action in _listed(one["Action"]))
         ]
+
+
+def test_the_incident_agent_may_not_change_what_the_memory_itself_stands_on(everything: Deployment) -> None:
+    (denied,) = [
+        one
+        for one in everything.statements("responder")
+        if one["Effect"] == "Deny" and _listed(one["Action"])[0].startswith("rds:")
+    ]
+    assert set(denied["Action"]) == {"rds:RebootDBInstance", "rds:FailoverDBCluster", "rds:ModifyDBInstance"}
+    assert (denied["Resource"], denied["Condition"]) == ("*", {"StringEquals": {"aws:ResourceTag/application": "tributary-prod"}})
+    own = [*everything.of_type("AWS::RDS::DBInstance").values(), *everything.of_type("AWS::RDS::DBCluster").values()]
+    assert own
+    assert all({"Key": "application", "Value": "tributary-prod"} in one["Properties"]["Tags"] for one in own)
 
 
 def test_code_in_a_function_may_not_touch_network_interfaces(prod: Deployment) -> None:

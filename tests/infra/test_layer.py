@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from layers.memory import lock
-from layers.memory.build import build, build_local, digest, identity, size
+from layers.memory.build import build, build_local, digest, identity, replacing, size
 from layers.memory.recipe import (
     BOTOCORE_SERVICES,
     DASHBOARD,
@@ -78,6 +79,23 @@ def test_digest_sees_a_changed_byte_mode_or_time(tmp_path: Path) -> None:
     file.write_text("b")
     seen.append(digest(tmp_path))
     assert len(set(seen)) == 3
+
+
+def test_folders_that_are_replaced_by_several_at_once_are_each_whole(tmp_path: Path) -> None:
+    out = tmp_path / "layer"
+
+    def replace(number: int) -> None:
+        for _ in range(40):
+            with replacing(out) as folder:
+                for name in range(20):
+                    (folder / str(name)).write_text(str(number))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(replace, range(4)))
+    assert len({path.read_text() for path in out.iterdir()}) == 1
+    assert len(list(out.iterdir())) == 20
+    assert [path.name for path in tmp_path.iterdir()] == ["layer"], "nothing is left over"
+    assert out.stat().st_mode & 0o777 == 0o755, "whoever runs a function may look into it"
 
 
 def test_layer_is_small_enough_and_so_are_both_together(layer: Path, local_layer: Path) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -167,6 +164,13 @@ def test_a_falsified_chaos_fails(shaken: ChaosReport, part: str, falsify: Callab
     assert any(one.startswith(claim) for one in found), found
 
 
+def test_where_nothing_was_in_doubt_the_demo_fails_rather_than_breaks(server: Server, shaken: ChaosReport) -> None:
+    state = chaos.look_into_doubt(server.found("doubtless").curator, 1)
+    assert state == "not in doubt"
+    effect = shaken.effect.model_copy(update={"reconciled": state, "successor": "paid"})
+    assert len(failing(chaos.check(shaken.model_copy(update={"effect": effect})))) == 2
+
+
 @pytest.mark.parametrize(
     ("falsify", "claim"),
     [
@@ -245,8 +249,10 @@ def test_no_agent_is_shown_a_key_that_is_driven_by_no_model(server: Server) -> N
 
 
 @pytest.mark.parametrize("demo", ["demo", "generations"])
-def test_a_demo_that_a_model_is_to_drive_needs_one(demo: str) -> None:
-    command = [sys.executable, "-m", "evals.gauntlet", demo, "--model"]
-    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "--model needs a language model: set TRIBUTARY_DISTILLER" in done.stderr
+def test_a_demo_that_a_model_is_to_drive_needs_one(demo: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from evals.gauntlet.__main__ import main
+
+    with pytest.raises(SystemExit) as ended:
+        main([demo, "--model"])
+    assert ended.value.code == 2
+    assert "--model needs a language model: set TRIBUTARY_DISTILLER" in capsys.readouterr().err

@@ -34,6 +34,7 @@ from tributary.core.spending import CallEnd, ModelCall, account
 from tributary.edges.gateway import running
 from tributary.responder import MemoryFace, Responder, Turn
 from tributary.service import Memory, open_memory
+from tributary.service.responding import live_systems
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "responder.jsonl"
 REBOOT = Turn(message="please reboot it", incident="INC-1")
@@ -221,7 +222,7 @@ def test_the_tools_speak_to_rds_and_change_only_what_is_allowed(tribal: Tribal, 
         reply = Responder(memory=memory).turn(writer, REBOOT)
         assert reply.text == "orders-db-7 was rebooted."
         (acted,) = reply.actions
-        assert (acted.outcome.value, acted.key) == ("done", "responder:INC-1:reboot_db_instance:orders-db-7")
+        assert (acted.outcome.value, acted.key) == ("done", "responder:inc-1:reboot_db_instance:orders-db-7")
         assert memory.actions.action(writer, action_id(acted.action)).result["DBInstanceIdentifier"] == "orders-db-7"  # type: ignore[index]
         steps: list[dict[str, object]] = [
             uses("describe_db_instances", DBInstanceIdentifier="ORDERS-db-7"),
@@ -243,6 +244,81 @@ def test_the_tools_speak_to_rds_and_change_only_what_is_allowed(tribal: Tribal, 
     assert (told.actions[0].target, told.actions[0].outcome.value) == ("orders-db-7", "done")
     assert told.actions[-1].target == "orders"
     assert rds.describe_db_instances(DBInstanceIdentifier="orders-db-7")["DBInstances"][0]["AllocatedStorage"] == 40
+
+
+def changed(memory: Memory, writer: Principal, *steps: dict[str, object], incident: str = "INC-3") -> list[tuple[str, str]]:
+    """Returns the outcomes and details of what a turn attempted."""
+    model = Told([*steps, {"next": "answer", "answer": "So it is."}])
+    reply = Responder(memory=with_model(memory, model)).turn(writer, replace(REBOOT, incident=incident))
+    return [(one.outcome.value, one.detail or "") for one in reply.actions]
+
+
+@contextmanager
+def speaking_to(tribal: Tribal, url: str, **settings: object) -> Iterator[Memory]:
+    allow = ("reboot_db_instance:*", "failover_db_cluster:*", "modify_db_instance:*")
+    with responding(
+        tribal, aws_region=REGION, responder_rds="on", responder_rds_url=url, responder_allow=allow, **settings
+    ) as memory:
+        yield memory
+
+
+def test_storage_is_only_added_and_nothing_that_waits_is_applied_with_it(tribal: Tribal, counting: Rds) -> None:
+    writer, url = tribal.agent("w"), f"http://127.0.0.1:{counting.server_port}"
+    counting.standing = "<AllocatedStorage>100</AllocatedStorage><MaxAllocatedStorage>500</MaxAllocatedStorage>"
+    with speaking_to(tribal, url) as memory:
+
+        def modified(**arguments: object) -> tuple[str, str]:
+            (found,) = changed(memory, writer, uses("modify_db_instance", DBInstanceIdentifier="orders-db-7", **arguments))
+            return found
+
+        assert modified(AllocatedStorage=100)[1].endswith("AllocatedStorage is 100 GiB now, and is only added to")
+        assert modified(MaxAllocatedStorage=200)[1].endswith(
+            "MaxAllocatedStorage is 500 now, of 100 GiB in use, and is only raised"
+        )
+        counting.standing += "<PendingModifiedValues><DBInstanceClass>db.r6g.large</DBInstanceClass></PendingModifiedValues>"
+        assert modified(AllocatedStorage=200)[1].endswith("would be made with it: DBInstanceClass")
+        assert modified(AllocatedStorage=200, ApplyImmediately=False)[0] == "done"
+
+
+def test_what_another_change_of_the_same_verb_did_is_not_told_as_done(tribal: Tribal, counting: Rds) -> None:
+    writer, url = tribal.agent("w"), f"http://127.0.0.1:{counting.server_port}"
+    modify = {"tool": "modify_db_instance", "DBInstanceIdentifier": "orders-db-7"}
+    with speaking_to(tribal, url) as memory:
+        protected = uses(**modify, DeletionProtection=True)
+        found = changed(memory, writer, protected, protected, uses(**modify, AllocatedStorage=200))
+        assert [outcome for outcome, _ in found] == ["done", "done", "failed"]
+        assert "this was done instead" in found[2][1]
+        assert '"DeletionProtection": true' in found[2][1]
+        ((outcome, detail),) = changed(memory, writer, protected, incident="inc-3")
+        assert (outcome, "done before in this incident" in detail) == ("done", True), (
+            "the case of letters names no other incident"
+        )
+
+
+@pytest.mark.parametrize("host", ["orders-db-7.abc", "cluster-1.cluster-abc", "cluster-1.proxy-abc", "cluster-1.cluster-ro-abc"])
+def test_what_the_memory_itself_stands_on_is_not_changed_whatever_is_allowed(tribal: Tribal, counting: Rds, host: str) -> None:
+    own = live_systems(
+        tribal.settings.model_copy(
+            update={
+                "database_url": f"postgresql://u@{host}.eu-central-1.rds.amazonaws.com/tributary",
+                "responder": "scripted",
+                "responder_rds": "on",
+                "aws_region": REGION,
+            }
+        )
+    )
+    assert own is not None
+    counting.standing = "<DBClusterIdentifier>Cluster-1</DBClusterIdentifier>"
+    with speaking_to(tribal, f"http://127.0.0.1:{counting.server_port}") as memory:
+        assert memory.responding.live is not None
+        live = replace(memory.responding.live, own=own.own)
+        careful = replace(memory, responding=replace(memory.responding, live=live))
+        ((outcome, detail),) = changed(careful, tribal.agent("w"), uses("reboot_db_instance", DBInstanceIdentifier="orders-db-7"))
+        assert (outcome, counting.reboots) == ("failed", 0)
+        assert detail.endswith("since the memory itself stands on orders-db-7")
+        assert [
+            one[0] for one in changed(memory, tribal.agent("x"), uses("reboot_db_instance", DBInstanceIdentifier="orders-db-7"))
+        ] == ["done"]
 
 
 def test_what_is_not_allowed_at_all_is_no_tool(tribal: Tribal, moto: str) -> None:
@@ -286,10 +362,13 @@ def action_id(shown: str | None) -> Any:
 
 
 class Rds(ThreadingHTTPServer):
-    """Counts reboots, and as the first comes in kills whoever asked for it, before it can hear of it."""
+    """Counts reboots, and as the first comes in kills whoever asked for it, before it can hear of it; `silent` on reboots."""
 
     reboots = 0
     victim: int | None = None
+    silent = False
+    standing = ""
+    """What else is said of the instance."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -301,8 +380,10 @@ class _Handler(BaseHTTPRequestHandler):
             if server.victim is not None:
                 os.kill(server.victim, signal.SIGKILL)
                 server.victim = None
+            if server.silent:
+                return
         name = asked["Action"][0]
-        one = "<DBInstance><DBInstanceIdentifier>orders-db-7</DBInstanceIdentifier></DBInstance>"
+        one = f"<DBInstance><DBInstanceIdentifier>orders-db-7</DBInstanceIdentifier>{server.standing}</DBInstance>"
         inner = one if name == "RebootDBInstance" else f"<DBInstances>{one}</DBInstances>"
         text = f'<{name}Response xmlns="http://rds.amazonaws.com/doc/2014-10-31/"><{name}Result>{inner}</{name}Result></{name}Response>'
         try:
@@ -416,7 +497,7 @@ def test_a_change_that_rds_did_not_answer_is_in_doubt_at_once_and_one_that_it_re
         refused = Responder(memory=memory).turn(writer, REBOOT)  # there is no such instance
         assert [one.outcome.value for one in refused.actions] == ["failed"]
         assert "DBInstanceNotFound" in str(refused.actions[0].detail)
-    counting.shutdown()  # takes connections, and answers none
+    counting.silent = True  # takes the request, and closes the connection without a word
     silent = f"http://127.0.0.1:{counting.server_port}"
     with responding(tribal, aws_region=REGION, responder_rds="on", responder_rds_url=silent, responder_allow=allow) as memory:
         model = Told([uses("reboot_db_instance", DBInstanceIdentifier="orders-db-7"), {"next": "answer", "answer": "In doubt."}])

@@ -189,7 +189,13 @@ def tribe() -> Tribe:
         "evidence": json.loads(FILE),
         "respond": {
             **{"text": "rebooted", "withheld": False, "stopped": None, "incident": "inc-7", "learned": [], "actions": []},
-            **{"receipts": [{"query": "q", "receipt": receipt(1)}], "rounds": 1, "tool_calls": 0, "model": "scripted"},
+            **{
+                "unsearched": [],
+                "receipts": [{"query": "q", "receipt": receipt(1)}],
+                "rounds": 1,
+                "tool_calls": 0,
+                "model": "scripted",
+            },
         },
         "begin_action": {"outcome": "granted", "action": action(state="begun", result=None), "lease": "l" * 43},
         "complete_action": {"action": action(), "learned": None, "problem": None},

@@ -19,6 +19,7 @@ REPLY: dict[str, Any] = {
     "stopped": "time",
     "incident": "INC-1",
     "receipts": [],
+    "unsearched": ["unavailable"],
     "learned": [],
     "actions": [
         {"action": "act_1", "key": "k", "verb": "reboot_db_instance", "target": "db-7", "outcome": "done", "detail": "once\x1b"}
@@ -52,6 +53,7 @@ def test_one_turn_is_asked_for_and_told_in_words_that_a_terminal_does_not_obey(a
     assert "reboot_db_instance of db-7: done (act_1)" in result.stdout
     assert "\x1b" not in result.output
     assert "stopped by time" in result.stderr
+    assert "1 recall failed (unavailable)" in result.stderr
 
 
 def test_each_line_is_a_turn_that_takes_along_what_was_said(around: Surroundings) -> None:

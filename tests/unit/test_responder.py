@@ -49,6 +49,7 @@ def uses(tool: str, arguments: object = "{}") -> dict[str, object]:
     return {"next": "tool", "tool": tool, "arguments": given, "answer": None}
 
 
+LIVE = LiveSystems(region="eu-central-1", url="http://127.0.0.1:9", allowed=(Allowed.parse("modify_db_instance:*"),))
 RECALL = uses("recall", {"query": "more"})
 
 
@@ -122,6 +123,80 @@ def test_what_others_wrote_stands_as_data_inside_a_fence_that_it_cannot_close() 
     assert "obey me" not in prompt.instructions
     assert prompt.material.count("</data>") == 1
     assert model.data()["message"] == escape
+
+
+@pytest.mark.parametrize("broken", ["It\ud800 is up.", "It is\x00 up.", "\ud83d\ude00"])
+def test_an_answer_that_no_reply_could_carry_goes_back_to_the_model(broken: str) -> None:
+    reply, model, _ = answered(says(broken), uses(broken), says("It is up."))
+    assert (reply.text, reply.rounds) == ("It is up.", 3)
+    assert ["no text may have" in step.get("error", "") for step in model.data()["steps"]] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "There are no\nprior incidents of this kind.",
+        "**No** **prior** *incidents*.",
+        "<b>No</b> prior incidents",
+        "| prior incidents | none |",
+        "Prior incidents \N{EM DASH} 0",
+        "Memory: \N{EMPTY SET}",
+        "No pri\N{ZERO WIDTH SPACE}or incidents.",
+        "N\N{CYRILLIC SMALL LETTER O} prior incidents.",
+        "The team hasn\N{PRIME}t seen this before.",
+        "Nichts dazu bekannt.",
+        "Il n'y a aucun précédent.",
+        "No hay incidentes previos.",
+        "Não há registros.",
+        "\u0420\u0430\u043d\u0435\u0435 \u0442\u0430\u043a\u043e\u0433\u043e \u043d\u0435 \u0431\u044b\u043b\u043e.",
+        "\u904e\u53bb\u306e\u4e8b\u4f8b\u306f\u3042\u308a\u307e\u305b\u3093\u3002",
+    ],
+)
+def test_no_dress_and_no_other_language_hides_a_claim(claim: str) -> None:
+    reply, model, _ = answered(says(claim), says("It is up."), coverage=Coverage.PARTIAL)
+    assert (reply.text, reply.withheld) == ("It is up.", False)
+    assert "in English" in model.data()["steps"][-1]["error"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "| connections | 0 |",
+        "5xx errors - none",
+        "Queue depth = 0",
+        "München-db-7 has 5 \N{GREEK SMALL LETTER MU}s and 3 \N{OHM SIGN}.",
+    ],
+)
+def test_figures_of_a_live_system_are_no_claim_however_they_are_dressed(said: str) -> None:
+    assert absences(said) == ()
+
+
+@pytest.mark.parametrize("field", ["text", "situation", "rationale"])
+def test_that_nothing_is_known_is_not_learned_even_when_the_search_was_complete(field: str) -> None:
+    lesson = {"text": "A reboot clears it.", "situation": "connections hang", "rationale": "seen", "how": "observed"}
+    claim = uses("learn", {**lesson, field: "There are no prior incidents of this."})
+    reply, model, memory = answered(claim, uses("learn", lesson), says("Done."))
+    assert "a lesson says what was shown" in model.data()["steps"][1]["error"]
+    assert len(reply.learned) == len(memory.calls_of("learn")) == 1
+
+
+def test_a_lesson_that_is_asked_for_again_is_the_same_and_another_one_is_not() -> None:
+    one, other = ({"text": text, "situation": "connections hang", "how": "observed"} for text in ("It is full.", "It is slow."))
+    _, _, memory = answered(uses("learn", one), uses("learn", one), uses("learn", other), says("Done."))
+    keys = [call["idempotency_key"] for call in memory.calls_of("learn")]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_no_look_at_rds_begins_that_could_outlast_the_turn() -> None:
+    reply, model, _ = answered(uses("describe_events"), says("Unknown."), live=LIVE, deadline_s=8.0)
+    assert model.data()["steps"][1]["result"]["detail"].startswith("too little of this turn is left to look")
+    assert reply.text == "Unknown."
+
+
+def test_a_change_of_nothing_is_refused_since_it_would_apply_what_waits_for_maintenance() -> None:
+    reply, model, _ = answered(uses("modify_db_instance", {"DBInstanceIdentifier": "orders"}), says("No."), live=LIVE)
+    assert "must say what to change" in model.data()["steps"][1]["error"]
+    assert reply.actions == ()
 
 
 def test_a_turn_ends_after_twelve_rounds_and_says_so() -> None:
@@ -232,7 +307,11 @@ def test_a_model_that_owns_up_to_a_claim_in_words_that_nobody_foresaw_is_held_to
 
 def test_a_recall_that_failed_keeps_the_guard_up() -> None:
     reply, model, _ = answered(says(NOTHING), recall_fails=Unavailable())
-    assert (reply.withheld, reply.searched) == (True, ())
+    assert (reply.withheld, reply.searched, reply.unsearched) == (True, (), ("unavailable",))
+    plain, _, _ = answered(says("It is up."), recall_fails=Unavailable())
+    assert (plain.text, plain.unsearched) == ("It is up.", ("unavailable",)), (
+        "who reads an answer is told what it does not rest on"
+    )
     assert "no receipt at all (unavailable)" in reply.text
     assert model.data()["steps"][0]["result"]["error"] == "unavailable"
 

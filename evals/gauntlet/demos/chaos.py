@@ -39,7 +39,7 @@ def run(seed: int, worlds: int, server: Server, *, say: Say) -> ChaosReport:
     disproof = _disprove(seeds, server, gullible_tribe)
     say(f"an agent is killed once it has committed {LESSONS_BEFORE_DEATH} lessons; its successor goes on")
     tribe = server.found(f"chaos-{seed}-killed")
-    seats = [server.seat(tribe.tribe, name) for name in ("killed", "successor")]
+    seats = [tribe.seat(name) for name in ("killed", "successor")]
     killed = _kill(seed, server, tribe, seats)
     say("an agent is killed between an irreversible effect and the word that it is done")
     with tempfile.TemporaryDirectory(prefix="tributary-effects-") as folder:
@@ -134,7 +134,7 @@ def garbled(report: GarbledReport) -> int:
 
 
 def _garbled(name: str, seeds: Sequence[int], server: Server, tribe: Founded, *, options: Sequence[str]) -> GarbledReport:
-    seat = server.seat(tribe.tribe, f"{name}-agents")
+    seat = tribe.seat(f"{name}-agents")
     agents = [
         run_agent(f"{name}-{at + 1}", seed, server, seat, options=("--garbled", str(seed), "--even-if-stuck", *options))
         for at, seed in enumerate(seeds)
@@ -144,7 +144,7 @@ def _garbled(name: str, seeds: Sequence[int], server: Server, tribe: Founded, *,
 
 
 def _disprove(seeds: Sequence[int], server: Server, tribe: Founded) -> DisproofReport:
-    sound = server.seat(tribe.tribe, "sound-agents")
+    sound = tribe.seat("sound-agents")
     agents = [run_agent(f"sound-{at + 1}", seed, server, sound, options=["--contest"]) for at, seed in enumerate(seeds)]
     with Memory(tribe.curator.url, tribe.curator.token) as memory:
         rulings = curator.settle(memory, lambda text: World(_of_text(seeds, text)))
@@ -181,11 +181,7 @@ def _interrupt_effect(seed: int, server: Server, tribe: Founded, seats: Sequence
 
     code = _killed_where_it_holds(PAYER, seed, server, seats[0], ("--effects", str(ledger), "--hold"))
     successor = paid("successor", ledger, seats[1])
-    with Memory(tribe.curator.url, tribe.curator.token) as memory:
-        (doubtful,) = memory.actions.list("in_doubt")
-        happened = effects_in(ledger) > 0
-        rationale = f"counted {effects_in(ledger)} payment(s)"
-        reconciled = memory.actions.reconcile(doubtful.id, happened=happened, result="receipt-1", rationale=rationale)
+    reconciled = look_into_doubt(tribe.curator, effects_in(ledger))
     last = paid("last", ledger, seats[1])
     _killed_where_it_holds(PAYER, seed, server, None, ("--effects", str(control), "--hold"))
     paid("control", control, None)
@@ -193,11 +189,22 @@ def _interrupt_effect(seed: int, server: Server, tribe: Founded, seats: Sequence
         key=key_of(seed),
         code=code,
         successor=successor.outcome,
-        reconciled=reconciled.state,
+        reconciled=reconciled,
         last="done" if last.receipt == "receipt-1" else last.outcome,
         by_ledger=effects_in(ledger),
         control=effects_in(control),
     )
+
+
+def look_into_doubt(curator: Seat, payments: int) -> str:
+    """Returns how the payment stands after a curator who counted `payments` reconciled it; "not in doubt" where none was."""
+    state = "not in doubt"
+    with Memory(curator.url, curator.token) as memory:
+        for doubtful in memory.actions.list("in_doubt"):
+            rationale = f"counted {payments} payment(s)"
+            ended = memory.actions.reconcile(doubtful.id, happened=payments > 0, result="receipt-1", rationale=rationale)
+            state = ended.state
+    return state
 
 
 def _killed_where_it_holds(module: str, seed: int, server: Server, seat: Seat | None, options: Sequence[str]) -> int:

@@ -42,24 +42,24 @@ DISCIPLINED, EAGER, EMPTY, NONE = "disciplined", "eager", "control: empty memory
 
 def run(seed: int, of_each: int, server: Server, *, say: Say) -> RestraintReport:
     questions = questions_of(seed, of_each=of_each)
-    full = server.tribe_of_writers(f"restraint-{seed}", "teacher", "asker")
-    (empty,) = server.tribe_of_writers(f"restraint-{seed}-empty", "asker")
-    say("teaching the tribe what was so once, and what only it knows")
-    taught = _teach(questions, full[0])
+    teacher, asker = server.tribe_of_writers(f"restraint-{seed}", "teacher", "asker")
 
     def asked(name: str, policy: str, seat: Seat | None) -> dict[str, TallyReport]:
         say(f"{name} answers {len(questions)} questions")
         options = ["--policy", policy, "--of-each", str(of_each)]
         return tallied(run_process("evals.gauntlet.asker", AskerReport, name, seed, server, seat, options=options))
 
+    untaught = asked(EMPTY, "eager", asker)
+    say("teaching the tribe what was so once, and what only it knows")
+    taught = _teach(questions, teacher)
     report = RestraintReport(
         seed=seed,
         lessons=sum(question.lesson is not None for question in questions),
         taught=taught,
         tallies={
-            DISCIPLINED: asked(DISCIPLINED, "disciplined", full[1]),
-            EAGER: asked(EAGER, "eager", full[1]),
-            EMPTY: asked(EMPTY, "eager", empty),
+            DISCIPLINED: asked(DISCIPLINED, "disciplined", asker),
+            EAGER: asked(EAGER, "eager", asker),
+            EMPTY: untaught,
             NONE: asked(NONE, "disciplined", None),
         },
         claims=[],

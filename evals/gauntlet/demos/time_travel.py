@@ -116,7 +116,7 @@ def run(seed: int, server: Server, *, say: Say) -> TimeTravelReport:
     hosts = draw.distinct(HOSTS, lambda: f"db-{draw.number(2, 97)}")
     query = f"Which is the primary database of {about}?"
     tribe = server.found(f"time-travel-{seed}")
-    seats = [server.seat(tribe.tribe, name) for name in ("author", "other")]
+    seats = [tribe.seat(name) for name in ("author", "other")]
     with (
         Memory(seats[0].url, seats[0].token) as author,
         Memory(seats[1].url, seats[1].token) as other,

@@ -70,6 +70,7 @@ class RespondReply(Reply):
     stopped: StopName | None = Field(description="Why the turn ended without the agent's own answer; null when it did not.")
     incident: str
     receipts: list[SearchReply]
+    unsearched: list[str] = Field(description="Why recalls of the turn gave no receipt at all: a code of errors for each.")
     learned: list[LearnReply]
     actions: list[ActedReply]
     rounds: int

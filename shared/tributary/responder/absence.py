@@ -4,17 +4,27 @@
 
 A claim denies that something is there (`no`, `nothing`, `never`, `empty`, `new`), and what it denies is knowledge of the past: a
 lesson, a record, an earlier case, somebody who has met it. What denies something of a live system ("no errors in the log") is
-none. English alone is read. Pure; how well it tells is measured in evals (`absence`).
+none. English alone is read: what is denied in another language, or written in another script, is taken for a claim, since nobody
+here can tell. Pure; how well it tells is measured in evals (`absence`).
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
+from tributary.models.screens.views import undisguised
 from tributary.responder import absence_words as words
+from tributary.responder.languages import denies_in_another_language
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|\n+")
+_WRAPPED = re.compile(r"(?<![.!?:\n])\n(?=[ \t>]*[a-z])")
+_TAG = re.compile(r"</?[a-z][^<>]{0,40}>")
+_EMPHASIS = re.compile(r"[*~`#]+|(?<!\w)_+|_+(?!\w)")
+_CELLS = re.compile(r"^[\s|]+|[\s|]+$|\s*\|\s*")
+_NUMBER = re.compile(r"\s*(?:[-–—=:]|->|→)\s*(none|nil|nothing|zero|0)\W*$")
+_APOSTROPHE = re.compile(r"(?<=\w)[’′`´ʼ](?=\w)")
 _TOKEN = re.compile(r"[a-z0-9_]+(?:['./-][a-z0-9_]+)*|[^\w\s]")
 _CLAUSES = re.compile(r"[,;()]|\s[-–—]+\s|—|\b(?:but|yet|while|whereas|although|though|because|so)\b(?! (?:to|far)\b)")
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*)[\"“”«»]|(?<!\w)['‘]([^'’]+)['’](?!\w)")
@@ -41,7 +51,13 @@ Tokens = Sequence[str]
 
 def absences(text: str) -> tuple[str, ...]:
     """Returns the sentences of a text that claim, in any wording, that nothing is known of a matter; in their order."""
-    found: list[str] = []
+    found: dict[str, None] = {}
+    for reading in dict.fromkeys((text, _WRAPPED.sub(" ", text))):
+        found |= dict.fromkeys(_absences(reading))
+    return tuple(found)
+
+
+def _absences(text: str) -> Iterator[str]:
     after_a_search = False
     for sentence in _SENTENCE.split(text):
         if not sentence.strip():
@@ -49,10 +65,10 @@ def absences(text: str) -> tuple[str, ...]:
         plain = _plain(sentence)
         tokens = _tokens(plain)
         here = any(word in words.SEARCHED | words.KNOWLEDGE for word in tokens) or _earlier_cases(tokens)
-        if (after_a_search and _is_a_bare_no(tokens)) or _claims(plain, searched=here or after_a_search):
-            found.append(sentence.strip())
+        bare = after_a_search and _is_a_bare_no(tokens)
+        if bare or denies_in_another_language(sentence) or _claims(plain, searched=here or after_a_search):
+            yield sentence.strip()
         after_a_search = here
-    return tuple(found)
 
 
 def _is_a_bare_no(tokens: Tokens) -> bool:
@@ -62,10 +78,17 @@ def _is_a_bare_no(tokens: Tokens) -> bool:
 
 
 def _plain(sentence: str) -> str:
-    plain = sentence.lower().replace("’", "'")
+    """Returns a sentence in small letters, without disguises, dressing and contractions."""
+    plain = _APOSTROPHE.sub("'", html.unescape(sentence)).replace("∅", "none")
+    plain = _EMPHASIS.sub("", _TAG.sub(" ", undisguised(plain)))
+    plain = _NUMBER.sub(r": \1", _CELLS.sub(_between_cells, plain) if "|" in plain else plain)
     for pattern, instead in _CONTRACTIONS:
         plain = pattern.sub(instead, plain)
     return plain
+
+
+def _between_cells(match: re.Match[str]) -> str:
+    return ": " if match.start() and match.end() < len(match.string) else " "
 
 
 def _tokens(text: str) -> list[str]:

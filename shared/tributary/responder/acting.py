@@ -21,6 +21,8 @@ _IN_DOUBT = (
     " a curator has to look and to reconcile the action"
 )
 
+_ANOTHER = "not done: a verb is used on a target once in an incident, and this was done instead: {}"
+
 
 class NotHappened(Exception):
     """The effect certainly did not happen; the message says why."""
@@ -50,8 +52,9 @@ class Effect:
     cause: Callable[[], Mapping[str, object]]
 
     def key(self, incident: str) -> str:
-        """Returns the action's key: the same for every process that would do the same in the same incident."""
-        return f"responder:{incident}:{self.change}:{self.target}"
+        """Returns the action's key: the same for every process that would do the same in the same incident, in whatever case
+        of letters that is named."""
+        return f"responder:{incident.lower()}:{self.change}:{self.target}"
 
 
 def act(ledger: ActionLedger, principal: Principal, incident: str, effect: Effect) -> tuple[Acted, Mapping[str, object]]:
@@ -64,6 +67,8 @@ def act(ledger: ActionLedger, principal: Principal, incident: str, effect: Effec
         acted = Acted(key=key, verb=effect.change.value, target=effect.target, outcome=outcome, action=action, detail=detail)
         return acted, {"outcome": outcome.value, "action": action, "key": key, "detail": detail, "result": result}
 
+    if begun.outcome is BeginOutcome.DONE and begun.action.description.lower() != effect.description.lower():
+        return came_of_it(Outcome.FAILED, _ANOTHER.format(begun.action.description))
     if begun.lease is None:
         return came_of_it(*_OTHERWISE[begun.outcome], begun.action.result)
     try:

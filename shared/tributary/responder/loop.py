@@ -55,7 +55,7 @@ class Responder:
         turn.check()
         parts = self.memory.responding
         if parts.model is None:
-            raise NotSetUp("no language model is set up for the incident agent; whoever runs the server can choose one")
+            raise NotSetUp("no language model is set up for the incident agent; whoever runs the server can choose one: TRIBUTARY_RESPONDER")
         with parts.charged(principal):
             if not account().may_spend():
                 raise RateLimited(
@@ -208,6 +208,7 @@ class _Running:
             stopped=stopped,
             incident=self.bench.incident,
             searched=tuple(self.bench.searched),
+            unsearched=tuple(self.bench.unsearched),
             learned=tuple(self.bench.learned),
             actions=tuple(self.bench.actions),
             rounds=self.rounds,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from tributary.core.errors import BadSetting, Unavailable
 from tributary.core.responding import IDENTIFIER_PATTERN, Change
@@ -31,6 +31,11 @@ class Arguments(BaseModel):
     def parameters(self) -> dict[str, object]:
         """Returns what boto3 is given."""
         return self.model_dump(exclude_none=True)
+
+    def unfit(self, standing: Mapping[str, Any]) -> str | None:
+        """Returns why the target, as it stands, may not be changed like this; None when it may."""
+        del standing
+        return None
 
 
 class DescribeInstances(Arguments):
@@ -78,6 +83,23 @@ class ModifyInstance(Arguments):
     DeletionProtection: Literal[True] | None = None
     ApplyImmediately: bool = True
 
+    @model_validator(mode="after")
+    def _changes_something(self) -> ModifyInstance:
+        if self.AllocatedStorage is self.MaxAllocatedStorage is self.DeletionProtection is None:
+            raise ValueError("must say what to change: AllocatedStorage, MaxAllocatedStorage or DeletionProtection")
+        return self
+
+    def unfit(self, standing: Mapping[str, Any]) -> str | None:
+        room, most = int(standing.get("AllocatedStorage") or 0), int(standing.get("MaxAllocatedStorage") or 0)
+        if self.AllocatedStorage is not None and self.AllocatedStorage <= room:
+            return f"AllocatedStorage is {room} GiB now, and is only added to"
+        if self.MaxAllocatedStorage is not None and self.MaxAllocatedStorage <= max(room, most):
+            return f"MaxAllocatedStorage is {most or 'not set'} now, of {room} GiB in use, and is only raised"
+        if self.ApplyImmediately and (pending := standing.get("PendingModifiedValues")):
+            # RDS makes those at once too, and a waiting change of class or engine is an outage
+            return f"other changes wait for the maintenance window and would be made with it: {', '.join(sorted(pending))}"
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
@@ -93,9 +115,10 @@ class Look:
 
 @dataclass(frozen=True, kw_only=True)
 class Mutation:
-    """A verb that changes its target, which the argument `target` names."""
+    """A verb that changes its target, which the argument `target` names, and `standing` shows."""
 
     change: Change
+    standing: Look
     purpose: str
     arguments: type[Arguments]
     target: str
@@ -113,21 +136,23 @@ _CLUSTER = frozenset(
     "DBClusterIdentifier Status Engine EngineVersion MultiAZ Endpoint ReaderEndpoint DBClusterMembers AvailabilityZones"
     " PendingModifiedValues LatestRestorableTime ServerlessV2ScalingConfiguration Capacity DeletionProtection".split()
 )
+_INSTANCES = Look(
+    verb="describe_db_instances",
+    purpose="How instances stand: status, class, storage, replication.",
+    arguments=DescribeInstances,
+    within="DBInstances",
+    fields=_INSTANCE,
+)
+_CLUSTERS = Look(
+    verb="describe_db_clusters",
+    purpose="How Aurora clusters stand: status, members, who is the writer.",
+    arguments=DescribeClusters,
+    within="DBClusters",
+    fields=_CLUSTER,
+)
 LOOKS: Sequence[Look] = (
-    Look(
-        verb="describe_db_instances",
-        purpose="How instances stand: status, class, storage, replication.",
-        arguments=DescribeInstances,
-        within="DBInstances",
-        fields=_INSTANCE,
-    ),
-    Look(
-        verb="describe_db_clusters",
-        purpose="How Aurora clusters stand: status, members, who is the writer.",
-        arguments=DescribeClusters,
-        within="DBClusters",
-        fields=_CLUSTER,
-    ),
+    _INSTANCES,
+    _CLUSTERS,
     Look(verb="describe_events", purpose="What RDS did of late.", arguments=DescribeEvents, within="Events"),
     Look(
         verb="describe_db_log_files",
@@ -145,6 +170,7 @@ LOOKS: Sequence[Look] = (
 MUTATIONS: Sequence[Mutation] = (
     Mutation(
         change=Change.REBOOT_DB_INSTANCE,
+        standing=_INSTANCES,
         purpose="Reboot an instance. Its connections are lost.",
         arguments=RebootInstance,
         target="DBInstanceIdentifier",
@@ -153,6 +179,7 @@ MUTATIONS: Sequence[Mutation] = (
     ),
     Mutation(
         change=Change.FAILOVER_DB_CLUSTER,
+        standing=_CLUSTERS,
         purpose="Make a reader of an Aurora cluster its writer.",
         arguments=FailoverCluster,
         target="DBClusterIdentifier",
@@ -161,6 +188,7 @@ MUTATIONS: Sequence[Mutation] = (
     ),
     Mutation(
         change=Change.MODIFY_DB_INSTANCE,
+        standing=_INSTANCES,
         purpose="Give an instance more storage, or protect it from deletion.",
         arguments=ModifyInstance,
         target="DBInstanceIdentifier",
@@ -200,10 +228,11 @@ def rds_client(region: str, url: str | None) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Rds:
-    """Amazon RDS in one region."""
+    """Amazon RDS in one region. `own` names the instances and clusters that the memory itself stands on: never changed."""
 
     region: str
     url: str | None = None
+    own: frozenset[str] = frozenset()
 
     def look(self, look: Look, arguments: Arguments) -> Mapping[str, object]:
         """Returns what is there; raises Unavailable, with AWS's code for the reason and no more of what it says."""
@@ -217,6 +246,21 @@ class Rds:
         found = reply.get(look.within, [])
         return {look.within: [_kept(one, look.fields) for one in found], "more": bool(reply.get("Marker"))}
 
+    def check(self, mutation: Mutation, arguments: Arguments) -> None:
+        """Looks at what is to be changed; raises NotHappened when it cannot be seen, is the memory's own, or does not fit."""
+        target = getattr(arguments, mutation.target)
+        try:
+            seen = self.look(mutation.standing, mutation.standing.arguments.model_validate({mutation.target: target}))
+        except Unavailable as error:
+            raise NotHappened(f"{mutation.change}: not asked for, since {error.detail}") from None
+        found: Any = seen[mutation.standing.within]
+        if len(found) != 1:
+            raise NotHappened(f"{mutation.change}: not asked for, since RDS shows no {target}")
+        if not self.own.isdisjoint(_names(found[0])):
+            raise NotHappened(f"{mutation.change}: not asked for, since the memory itself stands on {target}")
+        if unfit := arguments.unfit(found[0]):
+            raise NotHappened(f"{mutation.change}: not asked for: {unfit}")
+
     def change(self, mutation: Mutation, arguments: Arguments) -> Mapping[str, object]:
         """Has the change begin; raises NotHappened where RDS refused it or never heard of it, else Unsure."""
         try:
@@ -226,6 +270,14 @@ class Rds:
             said = f"{mutation.change}: {_code(error)}"
             raise (NotHappened(said) if _certainly_not(error) else Unsure(said)) from None
         return _kept(reply.get(mutation.within, {}), mutation.fields)
+
+
+def _names(item: Mapping[str, Any]) -> Iterator[str]:
+    """Yields what an instance, its cluster, or a cluster and its members are called."""
+    for one in (item, *item.get("DBClusterMembers", ())):
+        for name in ("DBInstanceIdentifier", "DBClusterIdentifier"):
+            if one.get(name):
+                yield str(one[name]).lower()
 
 
 def _kept(item: Any, fields: frozenset[str]) -> dict[str, object]:

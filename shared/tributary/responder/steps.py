@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,6 +28,9 @@ SCHEMA: Mapping[str, object] = {
     "additionalProperties": False,
 }
 """Closed and without free-form objects, which is what every provider's strict mode takes."""
+
+
+_UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
 class Garbled(Exception):
@@ -63,6 +67,8 @@ def read_step(given: Mapping[str, object]) -> ToolCall | Answer:
         step = _Step.model_validate(given)
     except (ValidationError, RecursionError):
         raise Garbled("your answer does not fit the form: next is 'tool' or 'answer', and what belongs to it is a text") from None
+    if any(_UNFIT.search(text) for text in (step.tool or "", step.answer or "")):
+        raise Garbled("your answer has characters that no text may have: NUL, or half of a pair of surrogates")
     if step.next == "answer":
         if not (step.answer or "").strip():
             raise Garbled("next=answer needs an answer that is not empty")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,12 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tributary.core import ids
 from tributary.core.agent import Principal
 from tributary.core.decision import Learned
-from tributary.core.errors import TributaryError
+from tributary.core.errors import TributaryError, Unavailable
 from tributary.core.lesson import Draft, How, Kind, Source
 from tributary.core.limits import RECEIPTS
 from tributary.core.requests import Question, Recalled
 from tributary.core.responding import is_allowed
-from tributary.responder.acting import ActionLedger, Effect, act
+from tributary.responder.absence import absences
+from tributary.responder.acting import ActionLedger, Effect, NotHappened, act
 from tributary.responder.rds import EFFECT_S, LOOKS, MUTATIONS, Arguments, Look, Mutation, Rds
 from tributary.responder.turn import Acted, Searched
 from tributary.service.responding import LiveSystems, Responding
@@ -156,9 +158,9 @@ class Workbench:
         live = self.memory.responding.live
         if live is None:
             return
-        rds = Rds(region=live.region, url=live.url)
+        rds = Rds(region=live.region, url=live.url, own=live.own)
         for look in LOOKS:
-            yield Tool(name=look.verb, purpose=look.purpose, arguments=look.arguments, use=_looking(rds, look))
+            yield Tool(name=look.verb, purpose=look.purpose, arguments=look.arguments, use=self._looking(rds, look))
         for mutation in MUTATIONS:
             if any(one.change is mutation.change for one in live.allowed):
                 targets = ", ".join(one.targets for one in live.allowed if one.change is mutation.change)
@@ -180,6 +182,9 @@ class Workbench:
 
     def _learn(self, given: BaseModel) -> Mapping[str, object]:
         asked = _as(LearnArguments, given)
+        if any(absences(text) for text in (asked.text, asked.situation, asked.rationale or "")):
+            # it would be told for fact long after the search that it rested on
+            raise BadArguments("learn: a lesson says what was shown; that nothing is known, or was seen before, is none")
         receipts = [{**one.receipt.document(), "signature": one.receipt.signature} for one in self.searched[-RECEIPTS:]]
         draft = Draft(
             text=asked.text,
@@ -191,7 +196,9 @@ class Workbench:
             confidence=asked.confidence,
             receipts=tuple(receipts),
         )
-        key = f"responder:{self.turn}:{len(self.learned)}"
+        # of the words, so that one that is asked for again is the same, and another one is not
+        words = hashlib.sha256(asked.model_dump_json().encode()).hexdigest()[:32]
+        key = f"responder:{self.turn}:{words}"
         deadline_s = min(_LEARN_S, self.left_s())
         learned = self.memory.learn(self.principal, draft, idempotency_key=key, deadline_s=deadline_s)
         self.learned.append(learned)
@@ -201,6 +208,14 @@ class Workbench:
             "reason": learned.reason,
         }
 
+    def _looking(self, rds: Rds, look: Look) -> Callable[[BaseModel], Mapping[str, object]]:
+        def seen(given: BaseModel) -> Mapping[str, object]:
+            if self.left_s() < EFFECT_S:
+                raise Unavailable("too little of this turn is left to look; answer with what is known")
+            return rds.look(look, _as(Arguments, given))
+
+        return seen
+
     def _changing(self, rds: Rds, live: LiveSystems, mutation: Mutation) -> Callable[[BaseModel], Mapping[str, object]]:
         def change(given: BaseModel) -> Mapping[str, object]:
             asked = _as(Arguments, given)
@@ -209,13 +224,16 @@ class Workbench:
                 return {"outcome": "refused", "detail": f"{mutation.change} of {target} is not allowed here"}
             if self.left_s() < EFFECT_S:
                 return {"outcome": "refused", "detail": "too little of this turn is left to begin it; ask again in the next"}
+
+            def cause() -> Mapping[str, object]:
+                rds.check(mutation, asked)
+                if self.left_s() < EFFECT_S:
+                    raise NotHappened("too little of this turn was left to begin it")
+                return cut(rds.change(mutation, asked))
+
             said = json.dumps(asked.parameters(), sort_keys=True)
-            effect = Effect(
-                change=mutation.change,
-                target=target,
-                description=f"{mutation.change} {said} in incident {self.incident}",
-                cause=lambda: cut(rds.change(mutation, asked)),
-            )
+            description = f"{mutation.change} {said} in incident {self.incident}"
+            effect = Effect(change=mutation.change, target=target, description=description, cause=cause)
             acted, told = act(self.memory.actions, self.principal, self.incident, effect)
             self.actions.append(acted)
             return told
@@ -230,10 +248,6 @@ def cut(result: Mapping[str, object]) -> Mapping[str, object]:
         found: Mapping[str, object] = json.loads(text)
         return found
     return {"cut_after_characters": MOST_RESULT_CHARACTERS, "beginning": text[:MOST_RESULT_CHARACTERS]}
-
-
-def _looking(rds: Rds, look: Look) -> Callable[[BaseModel], Mapping[str, object]]:
-    return lambda given: rds.look(look, _as(Arguments, given))
 
 
 def _as(kind: type[Model], given: BaseModel) -> Model:

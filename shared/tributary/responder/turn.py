@@ -91,7 +91,8 @@ class Acted:
 
 @dataclass(frozen=True, kw_only=True)
 class TurnReply:
-    """What became of a turn. `stopped` says why it ended without the model's own answer; `withheld` that one was held back."""
+    """What became of a turn. `stopped` says why it ended without the model's own answer; `withheld` that one was held back;
+    `unsearched`, by codes of errors, why recalls gave no receipt."""
 
     turn_id: UUID
     text: str
@@ -99,6 +100,7 @@ class TurnReply:
     stopped: Stop | None
     incident: str
     searched: tuple[Searched, ...]
+    unsearched: tuple[str, ...]
     learned: tuple[Learned, ...]
     actions: tuple[Acted, ...]
     rounds: int

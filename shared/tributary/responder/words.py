@@ -56,5 +56,5 @@ def rewrite(claims: Sequence[str], reasons: Sequence[str]) -> str:
         + "; ".join(f"'{claim[:_SHOWN_CHARACTERS]}'" for claim in claims)
         + "), which the recalls of this turn do not show: "
         + "; ".join(reasons)
-        + ". Answer again without any such claim, and say what could not be checked."
+        + ". Answer again, in English since no other can be checked, without any such claim, and say what could not be checked."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -12,17 +12,24 @@ from tributary.core.errors import BadSetting
 from tributary.core.ports import LanguageModel
 from tributary.core.responding import Allowed, Ceilings
 from tributary.models.installed import need
+from tributary.service.cell_settings import places_of
 from tributary.service.language_models import region
 from tributary.service.settings import PREFIX, Settings
+
+_RDS = (".rds.amazonaws.com", ".rds.amazonaws.com.cn")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LiveSystems:
-    """Where Amazon RDS is looked at, and what may be changed there. `url` replaces the region's endpoint."""
+    """Where Amazon RDS is looked at, and what may be changed there. `url` replaces the region's endpoint.
+
+    `own` names what the memory itself stands on there, which may not be changed whatever is allowed.
+    """
 
     region: str
     url: str | None
     allowed: tuple[Allowed, ...]
+    own: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,4 +67,15 @@ def live_systems(settings: Settings) -> LiveSystems | None:
         region=region(settings, variable),
         url=settings.responder_rds_url,
         allowed=tuple(Allowed.parse(one) for one in settings.responder_allow),
+        own=frozenset(_own(settings)),
     )
+
+
+def _own(settings: Settings) -> Iterator[str]:
+    """Yields the instances and clusters of RDS that the URLs of databases name, of every cell: their hosts' first labels."""
+    places = places_of(settings.database_url, settings.reader_url, settings.owner_url)
+    for host, _, _ in places.union(*(one.places for one in settings.cells)):
+        for one in host.split(","):
+            name, _, rest = one.partition(".")
+            if rest.endswith(_RDS):
+                yield name

@@ -118,6 +118,8 @@ def _summary(reply: Responded) -> str:
         counted(reply.rounds, "round"),
         counted(reply.tool_calls, "tool call"),
     ]
+    if reply.unsearched:
+        said.append(f"{counted(len(reply.unsearched), 'recall')} failed ({', '.join(map(shown, sorted(set(reply.unsearched))))})")
     if reply.withheld:
         said.append("an answer was withheld")
     if reply.stopped:

@@ -25,6 +25,7 @@ def turn_reply(reply: TurnReply, *, now: datetime) -> responding.RespondReply:
         stopped=None if reply.stopped is None else reply.stopped.value,
         incident=reply.incident,
         receipts=[responding.SearchReply(query=one.query, receipt=translate.receipt(one.receipt)) for one in reply.searched],
+        unsearched=list(reply.unsearched),
         learned=[translate.learned(one, now=now) for one in reply.learned],
         actions=[_acted(one) for one in reply.actions],
         rounds=reply.rounds,

@@ -40,7 +40,7 @@ class Views:
 def views_of(text: str) -> Views:
     """Returns the foldings of `text`."""
     folded = _unaccented(_INVISIBLE.sub("", text))
-    latin = folded.translate(CONFUSABLES).casefold()
+    latin = _latin(folded)
     marked = _SPACE.sub(" ", latin)
     for short, long in _CONTRACTIONS:
         latin = latin.replace(short, long)
@@ -48,6 +48,15 @@ def views_of(text: str) -> Views:
     lines = "\n".join(_SPACE.sub(" ", line) for line in latin.splitlines())
     native = marked if folded.isascii() else _BETWEEN_CJK.sub("", _SPACE.sub(" ", folded.casefold()))
     return Views(marked=marked, words=words, lines=lines, native=native)
+
+
+def undisguised(text: str) -> str:
+    """Returns `text` in small letters, with look-alikes as the Latin letters that they pass for, and nothing that nobody sees."""
+    return _latin(_unaccented(_INVISIBLE.sub("", text)))
+
+
+def _latin(folded: str) -> str:
+    return folded.translate(CONFUSABLES).casefold()
 
 
 def _unaccented(text: str) -> str:
