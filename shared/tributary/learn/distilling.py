@@ -36,7 +36,9 @@ class Distilling:
             raise InvalidRequest("most", f"must be from 1 to {DISTILLED_LESSONS}")
         transcript.check()
         if self.distiller is None:
-            raise NotSetUp("no language model is set up to distill transcripts; whoever runs the server can choose one: TRIBUTARY_DISTILLER")
+            raise NotSetUp(
+                "no language model is set up to distill transcripts; whoever runs the server can choose one: TRIBUTARY_DISTILLER"
+            )
         self.admission.admit(principal, "distill", {}, None)
         if not account().may_spend():
             raise RateLimited(

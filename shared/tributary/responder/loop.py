@@ -55,7 +55,9 @@ class Responder:
         turn.check()
         parts = self.memory.responding
         if parts.model is None:
-            raise NotSetUp("no language model is set up for the incident agent; whoever runs the server can choose one: TRIBUTARY_RESPONDER")
+            raise NotSetUp(
+                "no language model is set up for the incident agent; whoever runs the server can choose one: TRIBUTARY_RESPONDER"
+            )
         with parts.charged(principal):
             if not account().may_spend():
                 raise RateLimited(
