@@ -96,7 +96,8 @@ def test_a_line_fits_the_terminal_and_its_columns_stand_below_their_headings(col
     shown = line(one, columns)
     assert cell_len(shown) <= columns
     assert shown.isprintable()
-    assert heading(columns).index("text") == len("123456   12:00:00  an agent wit..  dispute s..  active       ")
+    outcome = "active       " if columns >= 100 else ""
+    assert heading(columns).index("text") == len(f"123456   12:00:00  an agent wit..  dispute s..  {outcome}")
 
 
 def test_what_is_about_no_lesson_says_what_happened(around: Surroundings) -> None:

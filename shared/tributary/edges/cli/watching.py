@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 COLUMNS = (("tick", 7), ("when", 8), ("who", 14), ("what", 11), ("outcome", 11))
 """Headings and widths of the columns before the text, which has what is left of the line."""
+_ALL_COLUMNS_FROM = 100
+"""Characters in a line of a terminal below which the outcome is left out, so that the text has room."""
 _SHORT = 200
 """Characters of a text where no terminal bounds it."""
 _STANDING_EVERY_S = 2.0
@@ -159,7 +161,9 @@ def _fitted(cells: Sequence[str], columns: int) -> str:
     """Returns the cells side by side, each in its width as a terminal counts it; what does not fit ends in dots."""
     from rich.cells import cell_len, set_cell_size
 
-    widths = [*(width for _, width in COLUMNS), max(1, columns - sum(width + 2 for _, width in COLUMNS))]
+    shown_columns = COLUMNS if columns >= _ALL_COLUMNS_FROM else COLUMNS[:-1]
+    cells = (*cells[: len(shown_columns)], cells[-1])
+    widths = [*(width for _, width in shown_columns), max(1, columns - sum(width + 2 for _, width in shown_columns))]
     shown_cells = [
         one if cell_len(one) <= width else f"{set_cell_size(one, max(0, width - 2))}.."
         for one, width in zip(cells, widths, strict=True)
