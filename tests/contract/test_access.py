@@ -9,6 +9,7 @@ import pytest
 
 from tests.contract.samples import LEARN, RECALL, UNKNOWN_LESSON, Context, bearer, event_of
 from tests.contract.stand_in import CURATOR, READER, WRITER, StandIn
+from tests.contract.stand_in_files import CONTENT, FILE
 from tributary.contract.problems import PROBLEMS
 from tributary.contract.routes import ROUTES, Route
 from tributary.core import errors
@@ -27,6 +28,7 @@ BODIES: dict[str, dict[str, object]] = {
     "distill": {"transcript": "tool: HTTP 429"},
     "respond": {"message": "orders-db-7 is down"},
     "accept_review": {"golden": "rev-abc"},
+    "announce_evidence": {"sha256": FILE.sha256, "bytes": FILE.size, "content_type": "text/plain", "name": "deploy.log"},
     "mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     "recall": RECALL,
     "verify": {"receipt": {}, "query": "deploy"},
@@ -45,10 +47,13 @@ BODIES: dict[str, dict[str, object]] = {
 
 
 def path_of(route: Route) -> str:
-    return route.path.replace("{id}", UNKNOWN_LESSON.replace("les", route.id_of))
+    return route.path.replace("{id}", UNKNOWN_LESSON.replace("les", route.id_of)).replace("{sha256}", FILE.sha256)
 
 
 def send(api: httpx.Client, route: Route, headers: dict[str, str] | list[tuple[str, str]]) -> httpx.Response:
+    if route.takes_bytes:
+        typed = [*(headers.items() if isinstance(headers, dict) else headers), ("Content-Type", FILE.content_type)]
+        return api.request(route.method, path_of(route), content=CONTENT, headers=typed)
     return api.request(route.method, path_of(route), json=BODIES.get(route.operation), headers=headers)
 
 
