@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tributary.contract import distilling, models
+from tributary.contract import actions, distilling, evidence, models, responding
 from tributary.contract import limits as stated
 from tributary.core import limits as enforced
+from tributary.core.action import ActionState, BeginOutcome, Doubt
 from tributary.core.decision import Outcome
 from tributary.core.errors import InvalidRequest
+from tributary.core.evidence import CONTENT_TYPES
 from tributary.core.lesson import Draft, Evidence, How, Kind, Source, Status
 from tributary.core.receipt import Coverage
 from tributary.core.requests import Question, Require
+from tributary.core.responding import Stop
 from tributary.core.transcript import Drop, TurnRole
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -46,6 +49,10 @@ def test_only_the_limits_of_the_transport_are_stated_alone() -> None:
     }
 
 
+def test_files_of_the_same_types_are_taken_and_kept() -> None:
+    assert set(get_args(evidence.ContentType)) == CONTENT_TYPES
+
+
 @pytest.mark.parametrize(
     ("literal", "words"),
     [
@@ -57,6 +64,10 @@ def test_only_the_limits_of_the_transport_are_stated_alone() -> None:
         (distilling.TurnRole, TurnRole),
         (distilling.DropName, Drop),
         (models.RecallRequest.model_fields["require"].annotation, Require),
+        (actions.ActionState, ActionState),
+        (actions.BeginOutcome, BeginOutcome),
+        (actions.DoubtName, Doubt),
+        (responding.StopName, Stop),
     ],
 )
 def test_the_contracts_words_are_the_cores(literal: Any, words: Any) -> None:
