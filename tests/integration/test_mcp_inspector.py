@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.npm import npm_install
 from tests.talking import PATIENCE_S, command, surroundings
 from tests.tribes import Tribal
 from tributary.core.agent import Role
@@ -25,7 +26,6 @@ pytestmark = pytest.mark.system
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(__file__).parent / "inspector.json"
 FOLDER = ROOT / "build" / "inspector"
-NPM_S = 600
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,10 @@ def inspector() -> list[str]:
     installed = FOLDER / "package.json"
     modules = FOLDER / "node_modules"
     if not (modules.is_dir() and installed.exists() and installed.read_bytes() == PACKAGE.read_bytes()):
-        npm = shutil.which("npm")
-        assert npm is not None, "needs npm"
         shutil.rmtree(FOLDER, ignore_errors=True)
         FOLDER.mkdir(parents=True)
         shutil.copyfile(PACKAGE, installed)
-        subprocess.run([npm, "install", "--no-audit", "--no-fund", "--silent"], cwd=FOLDER, check=True, timeout=NPM_S)
+        npm_install(FOLDER)
     return [str(modules / ".bin" / "node"), str(modules / ".bin" / "mcp-inspector"), "--cli"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typer.testing import CliRunner, Result
 
 from tests.conftest import database_at
 from tests.doubles import RuledJudge, within_a_subject
+from tests.npm import npm_install
 from tests.providers.server import ProviderServer, Reply, unreachable
 from tests.roads import CLUSTER, SECRET, data_api
 from tests.tribes import Tribal, open_tribal
@@ -370,8 +370,7 @@ def npm_server() -> Path:
     if not program.exists():
         making = found.with_name(f"server-postgres-{uuid4().hex}")
         making.mkdir(parents=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(making), SERVER]
-        subprocess.run(command, check=True, timeout=240)
+        npm_install(making, SERVER)
         try:
             making.rename(found)
         except OSError:  # another worker was faster
