@@ -8,17 +8,12 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 
-from tributary.client import BadReply, Unauthenticated, Unreachable
-from tributary.client.place import is_loopback
-from tributary.client.replies import Answer, error_of
-from tributary.contract.agents import AgentsReply, NewTokenReply
+from tributary.client import Memory, NotConfigured, Unauthenticated
 from tributary.contract.route import Role
 from tributary.contract.status import MeReply
 from tributary.edges.cli.connection import setting_up
@@ -43,29 +38,44 @@ def own_agent(
 
     Where `token` is no curator's, nobody can be made: then its own agent it is. Raises the SDK's errors.
     """
-    with _Api(url, transport) as api:
-        keeper = api.me(token)
+    with _memory(url, token, transport) as keeping:
+        keeper = keeping.whoami()
         if keeper.name == name or keeper.role != "curator":
             return OwnAgent(me=keeper, token=token)
         with setting_up(folder):
             kept = _kept(folder)
-            found = _still_good(api, kept.get(keeper.tribe, {}).get(name), name)
+            found = _known(url, kept.get(keeper.tribe, {}).get(name), name, transport)
             if found is None:
-                made = api.make(token, name, role)
+                made = _made(keeping, name, role)
                 kept.setdefault(keeper.tribe, {})[name] = made
                 _keep(folder, kept)
-                found = OwnAgent(me=api.me(made), token=made)
+                with _memory(url, made, transport) as own:
+                    found = OwnAgent(me=own.whoami(), token=made)
         return found
 
 
-def _still_good(api: _Api, token: str | None, name: str) -> OwnAgent | None:
+def _memory(url: str, token: str, transport: httpx.BaseTransport | None) -> Memory:
+    return Memory(url, token, timeout_s=_PATIENCE_S, transport=transport, environment={})
+
+
+def _known(url: str, token: str | None, name: str, transport: httpx.BaseTransport | None) -> OwnAgent | None:
+    """Returns the agent of a token that was kept; None for none, for one that ended, and for another agent's."""
     if token is None:
         return None
     try:
-        me = api.me(token)
-    except Unauthenticated:  # it ended, or is of a database that is no more
+        with _memory(url, token, transport) as own:
+            me = own.whoami()
+    except (Unauthenticated, NotConfigured):  # it ended, is of a database that is no more, or the file is damaged
         return None
     return OwnAgent(me=me, token=token) if me.name == name else None
+
+
+def _made(keeping: Memory, name: str, role: Role) -> str:
+    """Returns the token of a new agent, or another one of an agent that has the name already."""
+    agents = keeping.curation.agents(page_size=_PAGE)
+    there = next((one for one in agents if one.name == name and one.revoked_at is None), None)
+    made = keeping.curation.create_agent(name, role) if there is None else keeping.curation.new_token(there)
+    return made.token
 
 
 def _kept(folder: Path) -> dict[str, dict[str, str]]:
@@ -87,50 +97,3 @@ def _keep(folder: Path, tokens: dict[str, dict[str, str]]) -> None:
     except BaseException:
         Path(fresh).unlink(missing_ok=True)
         raise
-
-
-class _Api:
-    """The few requests that this takes, as they are: the SDK makes no agents."""
-
-    def __init__(self, url: str, transport: httpx.BaseTransport | None) -> None:
-        self._http = httpx.Client(
-            base_url=url, transport=transport, timeout=_PATIENCE_S, trust_env=not is_loopback(url), follow_redirects=False
-        )
-
-    def me(self, token: str) -> MeReply:
-        return MeReply.model_validate_json(self._ask("GET", "/v1/me", token))
-
-    def make(self, curator: str, name: str, role: Role) -> str:
-        """Returns the token of a new agent, or another one of an agent that has the name already."""
-        there = next((one for one in self._agents(curator) if one.name == name and one.revoked_at is None), None)
-        if there is not None:
-            reply = self._ask("POST", f"/v1/agents/{there.id}/tokens", curator, {})
-        else:
-            reply = self._ask("POST", "/v1/agents", curator, {"name": name, "role": role})
-        return NewTokenReply.model_validate_json(reply).token
-
-    def _agents(self, curator: str) -> Iterator[Any]:
-        before = ""
-        while True:
-            page = AgentsReply.model_validate_json(self._ask("GET", f"/v1/agents?limit={_PAGE}{before}", curator))
-            yield from page.agents
-            if page.next is None:
-                return
-            before = f"&before={page.next}"
-
-    def _ask(self, method: str, path: str, token: str, body: object = None) -> bytes:
-        try:
-            reply = self._http.request(method, path, json=body, headers={"authorization": f"Bearer {token}"})
-        except httpx.DecodingError as error:
-            raise BadReply("the server's reply cannot be decoded") from error
-        except httpx.RequestError as error:
-            raise Unreachable(f"no answer from {self._http.base_url}: {str(error) or type(error).__name__}") from error
-        if not reply.is_success:
-            raise error_of(Answer(status=reply.status_code, headers=reply.headers, body=reply.content))
-        return reply.content
-
-    def __enter__(self) -> _Api:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.close()
