@@ -16,6 +16,7 @@ from tributary.client.visible import visible
 if TYPE_CHECKING:
     from tributary.client.hits import Hit
     from tributary.client.receipts import Receipt
+    from tributary.client.values import Lesson
 
 FENCE = "tributary-lessons"
 
@@ -93,6 +94,17 @@ def _tagless(text: str) -> str:
     return _TAG_LIKE.sub("&lt;", text).translate(_LOOKALIKES)
 
 
+def claim_lines(lesson: Lesson) -> Iterator[str]:
+    """Yields what a lesson claims, each of its words behind a bar."""
+    yield "  situation:"
+    yield from block(lesson.situation)
+    yield "  text:"
+    yield from block(lesson.text)
+    if lesson.rationale is not None:
+        yield "  why, as its writer says:"
+        yield from block(lesson.rationale)
+
+
 def _lesson(hit: Hit) -> Iterator[str]:
     lesson = hit.lesson
     yield f"lesson {inline(hit.id)}"
@@ -105,13 +117,7 @@ def _lesson(hit: Hit) -> Iterator[str]:
         yield f"  about: {inline(lesson.subject)}"
     for key, value in sorted(lesson.tags.items()):
         yield f"  tag: {inline(key)} = {inline(value)}"
-    yield "  situation:"
-    yield from block(lesson.situation)
-    yield "  text:"
-    yield from block(lesson.text)
-    if lesson.rationale is not None:
-        yield "  why, as its writer says:"
-        yield from block(lesson.rationale)
+    yield from claim_lines(lesson)
     for challenge in hit.challenges:
         yield f"  challenged by {inline(challenge.id)}, which says:"
         yield from block(challenge.text)
