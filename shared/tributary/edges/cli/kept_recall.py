@@ -43,8 +43,7 @@ def compare_kept(memory: Memory, document: Mapping[str, Any]) -> Kept | None:
     if not isinstance(receipt, dict) or not isinstance(hits, list):
         return None
     claimed = [(one.get("id"), one.get("score")) for one in _objects(receipt.get("hits"))]
-    shown = [(one.get("lesson", {}), one.get("score")) for one in _objects(hits)]
-    shown = [(lesson if isinstance(lesson, dict) else {}, score) for lesson, score in shown]
+    shown = [(one["lesson"], one.get("score")) for one in _objects(hits) if isinstance(one.get("lesson"), dict)]
     altered: list[Altered] = []
     if [(lesson.get("id"), score) for lesson, score in shown] != claimed or len(shown) != len(hits):
         altered.append(Altered(lesson=None, field="hits"))
@@ -52,7 +51,8 @@ def compare_kept(memory: Memory, document: Mapping[str, Any]) -> Kept | None:
     erased: list[str] = []
     tick = receipt["searched"][0]["tick"]
     for lesson, _ in shown:
-        if (which := lesson.get("id")) not in known:
+        which = lesson.get("id")
+        if not isinstance(which, str) or which not in known:
             continue
         found = memory.lesson(which, as_of=tick).lesson
         if not found.text:

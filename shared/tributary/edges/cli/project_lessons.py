@@ -21,13 +21,12 @@ def lessons_about(memory: Memory, names: Sequence[str], *, limit: int) -> str:
     """
     searched = search_words(names)
     found = [memory.recall(name, limit=limit) for name in searched]
-    best: dict[str, Hit] = {}
+    best: dict[str, tuple[int, float, Hit]] = {}
     for hit in (hit for hits in found for hit in hits):
-        if (hit.score >= _ABOUT or _named(hit, searched) < len(searched)) and (
-            hit.id not in best or hit.score > best[hit.id].score
-        ):
-            best[hit.id] = hit
-    kept = sorted(best.values(), key=lambda hit: (_named(hit, searched), -hit.score))[:limit]
+        named = _named(hit, searched)
+        if (hit.score >= _ABOUT or named < len(searched)) and (hit.id not in best or hit.score > best[hit.id][2].score):
+            best[hit.id] = (named, -hit.score, hit)
+    kept = [hit for _, _, hit in sorted(best.values(), key=lambda one: one[:2])[:limit]]
     receipt = _weakest([hits.receipt for hits in found])
     if kept:
         return Hits(kept, receipt).as_prompt()
