@@ -12,10 +12,8 @@ from uuid import UUID
 from tributary.core.errors import InvalidRequest
 from tributary.core.limits import EVIDENCE_BYTES, EVIDENCE_NAME_CHARACTERS, check_short
 
-FILE_TYPE = "file"
-"""The `type` of a lesson's evidence that is such a file."""
 REF_PREFIX = "sha256:"
-"""Begins the `ref` of one; the hash in hexadecimal follows."""
+"""Begins the `ref` of a lesson's evidence that is such a file; the hash in hexadecimal follows."""
 CONTENT_TYPES = frozenset(
     {
         "application/gzip",

@@ -20,7 +20,6 @@ STORES = _words(
     " tribe institutional runbooks postmortems past team team's tribe's"
 )
 """What the team knows, remembers or keeps, and who does."""
-PAST_NOUNS = _words("incidents incident experience cases outages occurrences failures events")
 MEMORY = STORES - {"team", "team's", "past", "runbooks"}
 """What is searched when the memory is."""
 SEARCHED = _words("recalled recalling recall recalls memory lessons learned history archive records notes")
