@@ -77,7 +77,8 @@ def test_a_lesson_that_was_put_in_left_out_or_moved_diverges(run: Run, kept: dic
 
 
 def test_a_lesson_without_an_id_that_can_be_one_diverges(run: Run, kept: dict[str, Any], tmp_path: Path) -> None:
-    for odd in (["les_1"], {}, None, 7):
+    strange: list[object] = [["les_1"], {}, None, 7]
+    for odd in strange:
         kept["hits"][0]["lesson"]["id"] = odd
         said = verified(run, kept, tmp_path)
         assert (said.exit_code, "the lessons beside it are not its hits" in said.stdout) == (9, True)
