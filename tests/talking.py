@@ -113,19 +113,17 @@ class Bare:
         """Closes its input, or sends a signal; returns its exit code and the rest of what it wrote."""
         if number is not None:
             self.process.send_signal(number)
-            assert self.process.stdin is not None
-            said, remarked = self._rest()
-        else:
-            said, remarked = self.process.communicate(timeout=PATIENCE_S)
+            return self.rest()
+        said, remarked = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, said, remarked
 
-    def _rest(self) -> tuple[str, str]:
-        # Its input stays open: only the signal may be what ends it.
+    def rest(self) -> tuple[int, str, str]:
+        """Waits until it ends by itself, its input staying open; returns its exit code and the rest of what it wrote."""
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         said, remarked = self.process.stdout.read(), self.process.stderr.read()
         self.process.wait(PATIENCE_S)
-        return said, remarked
+        return self.process.returncode, said, remarked
 
     def __enter__(self) -> Self:
         return self

@@ -151,6 +151,32 @@ def taken_away(bare: Bare) -> None:
         assert bare.process.poll() is None
 
 
+ELSEWHERE = """
+import signal, threading, time
+from tributary.edges.cli.signals import stopping_on_signals
+from tributary.edges.mcp import greeting, wire
+claimed = wire.claim()
+
+def later():
+    time.sleep(0.2)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+with stopping_on_signals():
+    threading.Thread(target=later, daemon=True).start()
+    try:
+        greeting.greet(claimed)
+    except KeyboardInterrupt:
+        print("told to stop")
+"""
+
+
+def test_a_signal_that_interrupts_no_read_ends_the_wait_for_the_first_line_all_the_same() -> None:
+    # Another thread takes it, as it may come just before the read blocks: in neither case the read itself ends.
+    with surroundings() as environment, Bare(environment, [command()[0], "-c", ELSEWHERE]) as bare:
+        code, said, remarked = bare.rest()
+    assert (code, said, remarked) == (0, "", "told to stop\n")
+
+
 NOISY = """
 import ctypes, os, subprocess, sys
 from tributary.edges.mcp import wire

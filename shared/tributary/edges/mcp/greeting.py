@@ -23,8 +23,12 @@ class Opening:
 
 
 def greet(wire: Wire) -> Opening | None:
-    """Waits for the client's first line and answers it if that is all it takes; returns None when the client has gone."""
-    line = wire.read_message()
+    """Waits for the client's first line and answers it if that is all it takes; returns None when the client has gone.
+
+    Call it from the main thread: a signal's handler may end the wait.
+    """
+    with wire.woken_by_signals():
+        line = wire.read_message()
     if line is None:
         return None
     found = greeting(line)

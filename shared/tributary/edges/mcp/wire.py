@@ -5,7 +5,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import select
+import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 _CHUNK = 65_536
@@ -31,6 +35,8 @@ class Wire:
     outgoing: int
     _rest: bytearray = field(default_factory=bytearray)
     _writing: threading.Lock = field(default_factory=threading.Lock)
+    _signals: int | None = None
+    """Becomes readable when a signal comes."""
 
     def read_line(self) -> bytes | None:
         """Waits for the next line and returns it without its end, None when the other side has closed.
@@ -43,6 +49,7 @@ class Wire:
                 too_long = True
             if too_long:
                 self._rest.clear()
+            self._await_input()
             chunk = os.read(self.incoming, _CHUNK)
             if not chunk:
                 last, self._rest = bytes(self._rest), bytearray()
@@ -53,6 +60,30 @@ class Wire:
         if too_long:
             raise TooLong
         return line.removesuffix(b"\r")
+
+    def _await_input(self) -> None:
+        while self._signals is not None:
+            readable, _, _ = select.select([self.incoming, self._signals], [], [])
+            if self._signals not in readable:
+                return
+            os.read(self._signals, _CHUNK)  # its handler runs before the next line
+
+    @contextmanager
+    def woken_by_signals(self) -> Iterator[None]:
+        """Lets the handler of a signal run while a line is waited for, whenever it comes. For the main thread only.
+
+        Without it, a signal is forgotten that comes when the read is about to block, or to another thread.
+        """
+        self._signals, told = os.pipe()
+        os.set_blocking(told, False)
+        before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            os.close(self._signals)
+            os.close(told)
+            self._signals = None
 
     def read_message(self) -> bytes | None:
         """Waits for the next line that is not too long; whoever sends one that is, is told, and goes on. Raises OSError."""
