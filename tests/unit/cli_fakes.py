@@ -318,15 +318,15 @@ class Surroundings:
         self,
         memory: Door,
         *,
+        settings: Settings,
         host: str,
         port: int,
-        cors_origins: Sequence[str],
         started: Callable[[Started], None],
     ) -> None:
         assert cast("FakeMemory", memory).warmed
         port = port or 45678
         shown = f"[{host}]" if ":" in host else host
-        started(Started(url=f"http://{shown}:{port}", host=host, port=port, cors_origins=tuple(cors_origins)))
+        started(Started(url=f"http://{shown}:{port}", host=host, port=port, cors_origins=settings.cors_origins))
         self.while_serving()
 
 

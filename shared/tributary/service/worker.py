@@ -65,6 +65,15 @@ def settling(memory: Memory, *, every_s: float = SETTLE_EVERY_S) -> Iterator[Non
         yield
 
 
+@contextmanager
+def counting_cells(cells: Cells) -> Iterator[None]:
+    """Hands over what was counted until the block ends, and does nothing else: for a server beside those that tend."""
+    with _beating() as beats:
+        for name in cells.names:
+            beats.start("counting", cells.named(name), COUNT_EVERY_S, _hand_over)
+        yield
+
+
 def _tend(
     beats: _Beats, memory: Memory, *, settle_every_s: float, garden_every_s: float, build_index: Callable[[str], object]
 ) -> None:

@@ -6,8 +6,9 @@ One object holds them all, made when the command line starts, so that a test han
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tributary import client
     from tributary.edges.cli.faces import GardenerFace, Gateway, OperatorFace, ProberFace, ServedMemory
     from tributary.edges.cli.output import Output
+    from tributary.edges.dashboard.port import Asgi
     from tributary.edges.gateway import Started
     from tributary.edges.lambda_http.port import Door
     from tributary.service import Settings
@@ -145,14 +147,20 @@ class _Real:
         self,
         memory: Door,
         *,
+        settings: Settings,
         host: str,
         port: int,
-        cors_origins: Sequence[str],
         started: Callable[[Started], None],
     ) -> None:
-        from tributary.edges.gateway import serve
+        from tributary.edges.dashboard import local_app
+        from tributary.edges.gateway import DASHBOARD_PATH, serve
 
-        serve(memory, host=host, port=port, cors_origins=cors_origins, started=started)
+        with ExitStack() as opened:
+
+            def dashboard(stopping: threading.Event) -> Asgi:
+                return local_app(memory, settings, root=DASHBOARD_PATH, stopping=stopping, opened=opened)
+
+            serve(memory, host=host, port=port, cors_origins=settings.cors_origins, dashboard=dashboard, started=started)
 
 
 def real_doors() -> Doors:

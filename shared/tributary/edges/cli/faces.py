@@ -13,6 +13,7 @@ from tributary.core.status import Observation, Status
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import Door
 from tributary.service.memory import ModelsUsed
+from tributary.service import Settings
 from tributary.service.operator import NewTribe, Tribe
 from tributary.transfer.tribes import Progress, Summary
 
@@ -96,8 +97,8 @@ class Gateway(Protocol):
         self,
         memory: Door,
         *,
+        settings: Settings,
         host: str,
         port: int,
-        cors_origins: Sequence[str],
         started: Callable[[Started], None],
     ) -> None: ...

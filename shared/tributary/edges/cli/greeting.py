@@ -67,6 +67,7 @@ class Greeting:
     def lines(self) -> list[str]:
         return [
             f"Tributary serves at {self.url} (API: {self.url}/docs). Ctrl-C stops it.",
+            f"Dashboard: {self.url}/dashboard; sign in with an agent's token.",
             "",
             *self._whose(),
             f"Data: {shown(self.data)}",

@@ -16,7 +16,7 @@ from tributary.edges.cli.connection import made_home, set_aside
 from tributary.edges.cli.failures import CommandFailed, foreseen
 from tributary.edges.cli.own_agent import own_agent
 from tributary.edges.cli.preparing import kept_by, make_ready
-from tributary.edges.mcp.in_process import URL, InProcess
+from tributary.edges.lambda_http.in_process import URL, InProcess
 from tributary.edges.mcp.session import CALL_S, Opened
 
 if TYPE_CHECKING:

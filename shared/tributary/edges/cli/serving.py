@@ -81,7 +81,7 @@ def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) ->
                 output.remark(warning)
             output.result(greeting.document(), greeting.lines())
 
-        doors.serve(memory, host=host, port=port, cors_origins=settings.cors_origins, started=started)
+        doors.serve(memory, settings=settings, host=host, port=port, started=started)
 
 
 def _told(models: ModelsUsed) -> ModelsUsed:

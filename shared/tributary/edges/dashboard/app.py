@@ -1,76 +1,186 @@
-"""The dashboard as an ASGI app: FastAPI's routes around one watch, and the same for every way in which it is served."""
+"""The dashboard as an ASGI app: FastAPI's routes around the reception and one watch, the same for every way in which it is served."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from http import HTTPStatus
+from urllib.parse import parse_qsl
 
+import anyio
+import anyio.to_thread
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from tributary import __version__
 from tributary.core.clock import Now, utc_now
 from tributary.edges.dashboard.headers import Secured
-from tributary.edges.dashboard.pages import ASSETS, WORDS, Pages, lasted
-from tributary.edges.dashboard.port import Asgi, OpenProber
+from tributary.edges.dashboard.page import Page
+from tributary.edges.dashboard.port import Asgi, OpenDoor, OpenProber, Setup
+from tributary.edges.dashboard.problems import FAILED, NOT_HERE, TOO_LARGE, Problem
+from tributary.edges.dashboard.reception import Asked, Reception, Replied
+from tributary.edges.dashboard.rendering import WORDS, media_type
+from tributary.edges.dashboard.sign_in import SIGN_IN
+from tributary.edges.dashboard.table import PAGES
 from tributary.edges.dashboard.watch import Watch
 from tributary.telemetry import Event, log
 
+FORM_BYTES = 131_072
+"""The largest form that is read: the longest rationale in four-byte characters, percent-encoded, fits well."""
+MOST_WAITING = 64
+"""So many visitors may be held back at once until something happens; whoever comes beyond them is answered at once."""
 _READ = ["GET", "HEAD"]
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def make_app(
-    prober: OpenProber, *, now: Now = utc_now, watch: Watch | None = None, close: Callable[[], None] = lambda: None
+    prober: OpenProber,
+    door: OpenDoor,
+    setup: Setup,
+    *,
+    now: Now = utc_now,
+    watch: Watch | None = None,
+    close: Callable[[], None] = lambda: None,
 ) -> Asgi:
-    """Returns the app; `prober` is opened at the first look, `close` is called when the server ends."""
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_closing(close))
-    watching = watch or Watch(prober)
-    pages = Pages()
-    began = now()
+    """Returns the app; `prober` and `door` are opened when first needed, `close` is called when the server ends."""
+    return Secured(_App(prober, door, setup, now=now, watch=watch, close=close).routes)
 
-    def status() -> HTMLResponse:
-        at = now()
-        panel = watching.panel()
-        about = (
-            ("Version", f"tributary-memory {__version__}"),
-            ("Read replica", "set up" if panel.has_replica else "none is set up"),
-            ("This process runs for", lasted(at - began)),
+
+class _App:
+    def __init__(
+        self,
+        prober: OpenProber,
+        door: OpenDoor,
+        setup: Setup,
+        *,
+        now: Now,
+        watch: Watch | None,
+        close: Callable[[], None],
+    ) -> None:
+        self._setup = setup
+        self._watch = watch or Watch(prober)
+        self._reception = Reception(door, setup, self._watch, now=now)
+        self._waiting = anyio.CapacityLimiter(MOST_WAITING)
+        self.routes = FastAPI(
+            openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_closing(setup, close)
         )
-        return HTMLResponse(pages.page("status.html", {"panel": panel, "at": at, "about": about}))
+        for page in PAGES:
+            self.routes.add_api_route(page.path, self._endpoint(page), methods=_READ if page.method == "GET" else ["POST"])
+        self.routes.add_api_route(SIGN_IN, self._of_form(self._reception.sign_in), methods=_READ)
+        self.routes.add_api_route(SIGN_IN, self._of_form(self._reception.begin), methods=["POST"])
+        self.routes.add_api_route("/sign-out", self._of_form(self._reception.end), methods=["POST"])
+        self.routes.add_api_route("/health", self._health, methods=_READ)
+        self.routes.add_api_route("/assets/{digest}/{name}", self._asset, methods=_READ)
+        self.routes.add_exception_handler(HTTPException, self._problem)
+        self.routes.add_exception_handler(Exception, self._problem)
 
-    def health() -> JSONResponse:
-        panel = watching.panel()
+    def _endpoint(self, page: Page) -> Callable[[Request], object]:
+        async def endpoint(request: Request) -> Response:
+            asked = await self._asked(request)
+            if isinstance(asked, Response):
+                return asked
+            if not page.waits:
+                return _response(await anyio.to_thread.run_sync(self._reception.answer, page, asked))
+            # Those who wait have threads of their own, so that however many wait, none of the others does.
+            may_wait = self._waiting.available_tokens > 0
+            answer = partial(self._reception.answer, page, asked, may_wait=may_wait)
+            limiter = self._waiting if may_wait else None
+            return _response(await anyio.to_thread.run_sync(answer, limiter=limiter, abandon_on_cancel=True))
+
+        return endpoint
+
+    def _of_form(self, answer: Callable[[Asked], Replied]) -> Callable[[Request], object]:
+        async def endpoint(request: Request) -> Response:
+            asked = await self._asked(request)
+            return asked if isinstance(asked, Response) else _response(await anyio.to_thread.run_sync(answer, asked))
+
+        return endpoint
+
+    def _health(self) -> JSONResponse:
+        panel = self._watch.panel()
         code = HTTPStatus.OK if panel.serves else HTTPStatus.SERVICE_UNAVAILABLE
         return JSONResponse({"serves": panel.serves, "state": WORDS[panel.state], "causes": panel.causes}, code)
 
-    def asset(digest: str, name: str) -> Response:
-        if f"/assets/{digest}" != pages.assets_at or name not in ASSETS:
+    def _asset(self, digest: str, name: str) -> Response:
+        rendering = self._reception.rendering
+        if f"/assets/{digest}" != rendering.assets_at or name not in rendering.assets:
             raise HTTPException(HTTPStatus.NOT_FOUND)
-        return Response(pages.assets[name], media_type=ASSETS[name], headers={"cache-control": _FOR_EVER})
+        return Response(rendering.assets[name], media_type=media_type(name), headers={"cache-control": _FOR_EVER})
 
-    def problem(_request: Request, error: Exception) -> HTMLResponse:
-        if isinstance(error, HTTPException):
-            code, headers = HTTPStatus(error.status_code), error.headers
-        else:
-            code, headers = HTTPStatus.INTERNAL_SERVER_ERROR, None
+    def _problem(self, request: Request, error: Exception) -> Response:
+        problem = _of_framework(error)
+        if problem is FAILED:
             log.event(Event.PAGE_FAILED, level=log.ERROR, error=error)
-        return HTMLResponse(pages.page("problem.html", {"code": code.value, "title": code.phrase}), code, headers)
+        response = _response(self._reception.problem(problem, self._of(request, {})))
+        if isinstance(error, HTTPException) and error.headers:
+            response.headers.update(error.headers)
+        return response
 
-    app.add_api_route("/", status, methods=_READ)
-    app.add_api_route("/health", health, methods=_READ)
-    app.add_api_route("/assets/{digest}/{name}", asset, methods=_READ)
-    app.add_exception_handler(HTTPException, problem)
-    app.add_exception_handler(Exception, problem)
-    return Secured(app)
+    async def _asked(self, request: Request) -> Asked | Response:
+        form: dict[str, tuple[str, ...]] = {}
+        if request.method == "POST":
+            body = await _body(request)
+            if body is None:
+                return _response(self._reception.problem(TOO_LARGE, self._of(request, {})))
+            form = _fields(body)
+        return self._of(request, form)
+
+    def _of(self, request: Request, form: dict[str, tuple[str, ...]]) -> Asked:
+        return Asked(
+            path=request.url.path.removeprefix(self._setup.root) or "/",
+            parts={name: str(value) for name, value in request.path_params.items()},
+            query={name: tuple(request.query_params.getlist(name)) for name in request.query_params},
+            form=form,
+            headers={name.lower(): value for name, value in request.headers.items()},
+            source=self._source(request),
+        )
+
+    def _source(self, request: Request) -> str:
+        if self._setup.forwarded:
+            # The proxy appends what it saw itself; whatever stands before came from the visitor.
+            return request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+        return request.client.host if request.client else ""
 
 
-def _closing(close: Callable[[], None]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _of_framework(error: Exception) -> Problem:
+    if not isinstance(error, HTTPException):
+        return FAILED
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return NOT_HERE
+    status = HTTPStatus(error.status_code)
+    return Problem(status=status, title=status.phrase, detail=status.description, to_do=NOT_HERE.to_do)
+
+
+def _response(replied: Replied) -> Response:
+    response = Response(replied.html, replied.status, media_type="text/html; charset=utf-8" if replied.html else None)
+    for name, value in replied.headers:
+        response.headers.append(name, value)
+    return response
+
+
+async def _body(request: Request) -> bytes | None:
+    """Returns the body, None when it is larger than any form."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > FORM_BYTES:
+            return None
+    return bytes(body)
+
+
+def _fields(body: bytes) -> dict[str, tuple[str, ...]]:
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
+        fields[name] = (*fields.get(name, ()), value)
+    return fields
+
+
+def _closing(setup: Setup, close: Callable[[], None]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def live(_app: FastAPI) -> AsyncIterator[None]:
         yield
+        setup.stopping.set()
         close()
 
     return live

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tributary.edges.dashboard.port import Asgi, OpenProber, ProberFace
+from tributary.edges.dashboard.port import Asgi, OpenDoor, OpenProber, ProberFace, Setup
+from tributary.edges.lambda_http.entry import Counting, hand_over, once
 from tributary.telemetry import log
+
+if TYPE_CHECKING:
+    from tributary.edges.lambda_http.port import Context, Door
+    from tributary.service import Cells, Settings
 
 
 class MakeApp(Protocol):
-    def __call__(self, prober: OpenProber, *, close: Callable[[], None]) -> Asgi: ...
+    def __call__(self, prober: OpenProber, door: OpenDoor, setup: Setup, *, close: Callable[[], None]) -> Asgi: ...
 
 
 def container_app() -> Asgi:
     """Returns the app over what the environment's settings name; for uvicorn's `--factory`."""
     from tributary.edges.dashboard.app import make_app
 
-    return _over_settings(make_app)
+    return _Served(make_app, stays=True, live_s=20.0).app
 
 
-def lambda_handler() -> Callable[[dict[str, Any], Any], dict[str, Any]]:
+def lambda_handler() -> Callable[[dict[str, Any], Context], dict[str, Any]]:
     """Returns the handler that answers API Gateway's events (HTTP API, payload format 2.0) with the same app."""
     # Imported when the function's module is: Lambda gives the init phase a whole CPU, whatever the function is sized for.
     from mangum import Mangum
@@ -31,23 +37,67 @@ def lambda_handler() -> Callable[[dict[str, Any], Any], dict[str, Any]]:
     from tributary.edges.dashboard.app import make_app
 
     @cache
-    def adapter() -> Mangum:
-        return Mangum(_over_settings(make_app), lifespan="off")
+    def served() -> tuple[_Served, Mangum]:
+        made = _Served(make_app, stays=False, live_s=0.0)
+        return made, Mangum(made.app, lifespan="off")
 
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        reply: dict[str, Any] = adapter()(event, context)
+    def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:
+        made, adapter = served()
+        reply: dict[str, Any] = adapter(event, context)  # type: ignore[arg-type]  # the adapter wants more of a context than it uses
+        hand_over(made.books, context)
         return reply
 
     return handler
 
 
-def _over_settings(make_app: MakeApp) -> Asgi:
-    log.configure_by(os.environ)
-    opened = ExitStack()
+def local_app(door: Door, settings: Settings, *, root: str, stopping: threading.Event, opened: ExitStack) -> Asgi:
+    """Returns the app over a memory that is open already, for a server that shows other things beside it.
+
+    What looks at the databases is opened when first needed, and closed with `opened`.
+    """
+    from tributary.edges.dashboard.app import make_app
 
     def prober() -> ProberFace:
+        from tributary.service import open_prober
+
+        return opened.enter_context(open_prober(settings))
+
+    setup = Setup(secure=False, root=root, public_token=lambda: settings.dashboard_token, stopping=stopping)
+    return make_app(once(prober), lambda: door, setup)
+
+
+class _Served:
+    """The app, and what it opened."""
+
+    def __init__(self, make_app: MakeApp, *, stays: bool, live_s: float) -> None:
+        """`stays` in a process that goes on between requests, behind a proxy."""
+        self._stays = stays
+        log.configure_by(os.environ)
+        self._opened = ExitStack()
+        self._cells: list[Cells] = []
+        setup = Setup(secure=True, forwarded=stays, live_s=live_s, public_token=_public_token)
+        self.app = make_app(once(self._prober), once(self._door), setup, close=self._opened.close)
+
+    @property
+    def books(self) -> Iterable[Counting]:
+        return (book for cells in self._cells for book in cells.books)
+
+    def _prober(self) -> ProberFace:
         from tributary.service import load_settings, open_prober
 
-        return opened.enter_context(open_prober(load_settings()))
+        return self._opened.enter_context(open_prober(load_settings()))
 
-    return make_app(prober, close=opened.close)
+    def _door(self) -> Cells:
+        from tributary.service import counting_cells, load_settings, open_cells
+
+        cells = self._opened.enter_context(open_cells(load_settings()))
+        if self._stays:
+            self._opened.enter_context(counting_cells(cells))
+        self._cells.append(cells)
+        return cells
+
+
+def _public_token() -> str | None:
+    from tributary.service import load_settings
+
+    return load_settings().dashboard_token

@@ -6,11 +6,12 @@ from tributary.edges.dashboard.port import Asgi, Message, Receive, Scope, Send
 
 HEADERS = {
     "content-security-policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+        "form-action 'self'; frame-ancestors 'none'"
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # not none: browsers would then hide where a form comes from
     "strict-transport-security": "max-age=31536000",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",

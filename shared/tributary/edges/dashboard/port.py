@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from tributary.edges.lambda_http.port import OpenMemory
 
 if TYPE_CHECKING:
     from tributary.core.status import Observation
+
+OpenDoor = OpenMemory
+"""Gives the door to the memory, which also knows sessions. Opened at the first call; may raise any error of the tree."""
 
 
 class ProberFace(Protocol):
@@ -17,6 +24,25 @@ class ProberFace(Protocol):
 
 OpenProber = Callable[[], ProberFace]
 """Gives what looks at the databases. May raise any error of the tree."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """How a dashboard is served."""
+
+    secure: bool
+    """Pages come over TLS, here or at whatever stands in front."""
+    forwarded: bool = False
+    """A proxy that nobody gets around stands in front, and appends the visitor's address to `X-Forwarded-For`."""
+    live_s: float = 20.0
+    """So long a page may wait for news; 0 where every second of waiting is paid for."""
+    public_token: Callable[[], str | None] = lambda: None
+    """Gives a reader's token: as that agent, anybody sees the pages that are fit for it. May raise BadSetting."""
+    root: str = ""
+    """Where the dashboard stands on its host, such as `/dashboard`; empty for the whole host."""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """Set when the server is to end: nobody waits any more."""
+
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -29,6 +29,7 @@ from tributary.contract.models import FieldProblem
 from tributary.contract.routes import ROUTES
 from tributary.core.clock import utc_now
 from tributary.core.ids import new_id
+from tributary.edges.dashboard.port import Asgi
 from tributary.edges.gateway.cors import Cors
 from tributary.edges.lambda_http.app import App
 from tributary.edges.lambda_http.authorizer import authorize
@@ -56,6 +57,8 @@ MOST_WAITING = 64
 _OPERATIONS: Mapping[str, Mapping[str, Operation]] = {"mcp": MCP}
 """Of the functions that serve something else than the API's own operations."""
 _MCP_PATH = "/mcp"
+DASHBOARD_PATH = "/dashboard"
+"""Where the pages for people are; whoever asks for the server itself is sent there."""
 DEFAULT_FUNCTION = "recall"
 """Serves API Gateway's `$default` route, so that 404 and 405 are ours too."""
 
@@ -126,7 +129,9 @@ class Gateway:
         workers: int = WORKERS,
         most_in_flight: int = MOST_IN_FLIGHT,
         most_waiting: int = MOST_WAITING,
+        dashboard: Callable[[threading.Event], Asgi] | None = None,
     ) -> None:
+        """`dashboard` makes the app of the pages under `/dashboard`, of an event that is set when nobody is to wait any more."""
         self._memory = memory
         self._cors = Cors(cors_origins)
         self._timeout_s = timeout_s
@@ -137,6 +142,7 @@ class Gateway:
         self._apps = {
             name: App(name, lambda: memory, stopping=self._stopping, operations=_OPERATIONS.get(name)) for name in names
         }
+        self._dashboard = None if dashboard is None else dashboard(self._stopping)
 
     def end_waits(self) -> None:
         """Has those who wait for something to happen answered now, and whoever comes later at once."""
@@ -151,6 +157,11 @@ class Gateway:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await _live(receive, send)
+        elif scope["type"] == "http" and self._dashboard is not None and _is_for_people(scope["path"]):
+            if scope["path"].startswith(DASHBOARD_PATH + "/"):
+                await self._dashboard(scope | {"path": scope["path"].removeprefix(DASHBOARD_PATH)}, receive, send)
+            else:
+                await _send({"statusCode": 307, "headers": {"location": DASHBOARD_PATH + "/"}}, send)
         elif scope["type"] == "http":
             response = await self._serve(_head(scope), receive)
             if response is not None:
@@ -206,6 +217,10 @@ class Gateway:
 
 class _Gone(Exception):
     """The caller closed the connection before it had sent its request."""
+
+
+def _is_for_people(path: str) -> bool:
+    return path in ("/", DASHBOARD_PATH) or path.startswith(DASHBOARD_PATH + "/")
 
 
 def _asks_to_wait(head: HttpRequest) -> bool:

@@ -16,6 +16,7 @@ import uvicorn
 
 from tributary.contract.limits import TIMEOUT_S
 from tributary.core.errors import BadSetting
+from tributary.edges.dashboard.port import Asgi
 from tributary.edges.gateway.app import Gateway
 from tributary.edges.lambda_http.port import Door
 from tributary.telemetry import Event as LogEvent
@@ -43,22 +44,31 @@ def serve(
     host: str = DEFAULT_HOST,
     port: int = DEFAULT_PORT,
     cors_origins: Sequence[str] = (),
+    dashboard: Callable[[threading.Event], Asgi] | None = None,
     started: Callable[[Started], None] = lambda _: None,
 ) -> None:
     """Serves until SIGINT or SIGTERM, then finishes what runs and returns; a second SIGINT does not wait for it.
 
+    `dashboard` makes the pages under /dashboard; without it there are none (see `Gateway`).
     Port 0 takes any free one. `started` is called once, when connections are accepted. The memory stays open. Raises
     BadSetting when nothing can be bound to `host` and `port`. Call it from the main thread, where signals arrive.
     """
-    with _bound(memory, host, port, cors_origins) as (server, listener, about), _stopped_by_signals(server):
+    with _bound(memory, host, port, cors_origins, dashboard) as (server, listener, about), _stopped_by_signals(server):
         started(about)
         server.run(sockets=[listener])
 
 
 @contextlib.contextmanager
-def running(memory: Door, *, host: str = DEFAULT_HOST, port: int = 0, cors_origins: Sequence[str] = ()) -> Iterator[Started]:
+def running(
+    memory: Door,
+    *,
+    host: str = DEFAULT_HOST,
+    port: int = 0,
+    cors_origins: Sequence[str] = (),
+    dashboard: Callable[[threading.Event], Asgi] | None = None,
+) -> Iterator[Started]:
     """Serves from a thread of its own while the block runs."""
-    with _bound(memory, host, port, cors_origins) as (server, listener, about):
+    with _bound(memory, host, port, cors_origins, dashboard) as (server, listener, about):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="tributary-gateway")
         thread.start()
         try:
@@ -82,10 +92,10 @@ class _Server(uvicorn.Server):
 
 @contextlib.contextmanager
 def _bound(
-    memory: Door, host: str, port: int, cors_origins: Sequence[str]
+    memory: Door, host: str, port: int, cors_origins: Sequence[str], dashboard: Callable[[threading.Event], Asgi] | None
 ) -> Iterator[tuple[uvicorn.Server, socket.socket, Started]]:
     listener = bind(host, port)
-    gateway = Gateway(memory, cors_origins=cors_origins)
+    gateway = Gateway(memory, cors_origins=cors_origins, dashboard=dashboard)
     config = uvicorn.Config(
         gateway,
         http="h11",

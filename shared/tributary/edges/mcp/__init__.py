@@ -5,7 +5,6 @@ reading, writing, ...    the tools, each a description, types and a call of the 
 session, retries, late   one agent's calls: the memory that they go to, and the keys that make a repeated one harmless
 server                   the protocol's own SDK
 stdio, http              its two transports
-in_process               the HTTP API without HTTP, where the memory is in this process
 """
 
 from __future__ import annotations

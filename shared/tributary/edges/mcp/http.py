@@ -23,7 +23,7 @@ from tributary.edges.lambda_http.port import Event
 from tributary.edges.lambda_http.principal import to_context
 from tributary.edges.lambda_http.problems import Refused, invalid_field
 from tributary.edges.lambda_http.reply import HttpReply
-from tributary.edges.mcp.in_process import URL, InProcess
+from tributary.edges.lambda_http.in_process import URL, Functions, InProcess
 from tributary.edges.mcp.retries import Windowed
 from tributary.edges.mcp.session import Opened, Session
 
@@ -44,7 +44,8 @@ def _mcp(ask: Ask) -> HttpReply:
         from tributary.edges.mcp.server import make_server
     except ModuleNotFoundError as error:
         raise NotSetUp("this server has no SDK of the protocol: install 'tributary-memory[mcp]'") from error
-    transport = InProcess(ask.open_memory, lambda _: to_context(principal), stopping=ask.stopping, most_s=seconds)
+    functions = Functions(ask.open_memory, stopping=ask.stopping)
+    transport = InProcess(functions, lambda _: to_context(principal), most_s=seconds)
     with Memory(URL, _NO_TOKEN, timeout_s=seconds, transport=transport, environment={}) as memory:
         opened = _opened(memory, principal)
         session = Session(lambda _: opened, retries=Windowed(ask.now().timestamp()))

@@ -1,6 +1,6 @@
 """The HTTP API without HTTP: the SDK's requests, handed to the functions' own code in this process.
 
-So each rule of the API holds for a tool: limits, roles, audit, pace, idempotency, the words of every refusal.
+So each rule of the API holds for a tool and for a page: limits, roles, audit, pace, idempotency, the words of every refusal.
 """
 
 from __future__ import annotations
@@ -29,17 +29,27 @@ Identify = Callable[[Event], Mapping[str, str]]
 """Returns the authorizer's context for a request, made of the event that an authorizer is asked with."""
 
 
-class InProcess(httpx.BaseTransport):
-    """A transport to the functions that serve the API, over one memory that stays its opener's to close. Thread-safe."""
+class Functions:
+    """The functions that serve the API, over one memory that stays its opener's to close. Thread-safe."""
 
-    def __init__(
-        self, memory: OpenMemory, identify: Identify, *, stopping: threading.Event | None = None, most_s: float = TIMEOUT_S
-    ) -> None:
+    def __init__(self, memory: OpenMemory, *, stopping: threading.Event | None = None) -> None:
+        """`stopping` is set when the process is to end, and ends what callers wait for."""
+        names = {route.function for route in ROUTES if route.path.startswith("/v1/")} | {DEFAULT_FUNCTION}
+        self._apps = {name: App(name, memory, stopping=stopping) for name in names}
+
+    def app(self, function: str) -> App:
+        """Returns a function's app; that of API Gateway's `$default` route for one that is none of these."""
+        return self._apps.get(function, self._apps[DEFAULT_FUNCTION])
+
+
+class InProcess(httpx.BaseTransport):
+    """A transport to the functions. Thread-safe."""
+
+    def __init__(self, functions: Functions, identify: Identify, *, most_s: float = TIMEOUT_S) -> None:
         """No request may take longer than `most_s`, the limit of the API unless the caller has less time himself."""
+        self._functions = functions
         self._identify = identify
         self._most_s = most_s
-        functions = {route.function for route in ROUTES if route.path.startswith("/v1/")} | {DEFAULT_FUNCTION}
-        self._apps = {name: App(name, memory, stopping=stopping) for name in functions}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Returns the reply of the function that serves the request."""
@@ -58,7 +68,7 @@ class InProcess(httpx.BaseTransport):
         if match and match.route.role:
             event["requestContext"]["authorizer"] = {"lambda": dict(self._identify(to_authorizer_event(event)))}
         function = match.route.function if match else DEFAULT_FUNCTION
-        reply = self._apps.get(function, self._apps[DEFAULT_FUNCTION])(event, _Until(time.monotonic() + self._seconds(request)))
+        reply = self._functions.app(function)(event, _Until(time.monotonic() + self._seconds(request)))
         return httpx.Response(reply["statusCode"], headers=reply["headers"], content=(reply.get("body") or "").encode())
 
     def _seconds(self, request: httpx.Request) -> float:

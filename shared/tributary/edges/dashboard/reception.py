@@ -1,0 +1,273 @@
+"""Who comes, may they, and what are they answered: everything between a request and the view that answers it. Without a framework.
+
+    session or public -> role -> form token -> view (over the SDK, as the visitor) -> page
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from http import HTTPStatus
+from urllib.parse import quote, urlencode
+
+from tributary.client import Memory
+from tributary.client import errors as sdk
+from tributary.core import ids
+from tributary.core.agent import Principal, Role
+from tributary.core.clock import Now, utc_now
+from tributary.core.errors import BadSetting, TributaryError, Unauthenticated, Unavailable
+from tributary.edges.dashboard.cookies import SessionCookie
+from tributary.edges.dashboard.forgery import FIELD, form_token, from_here, is_token
+from tributary.edges.dashboard.page import CHANGE_S, READ_S, Answer, Nothing, Page, Sent, Shown
+from tributary.edges.dashboard.port import OpenDoor, Setup
+from tributary.edges.dashboard.problems import FAILED, STALE_FORM, Problem, problem_of
+from tributary.edges.dashboard.rendering import Entry, Frame, Rendering
+from tributary.edges.dashboard.sign_in import SIGN_IN, SignIn, way_back
+from tributary.edges.dashboard.table import MENU, SAID
+from tributary.edges.dashboard.visit import Visit, Visitor
+from tributary.edges.dashboard.watch import Watch
+from tributary.edges.lambda_http.in_process import URL, Functions, InProcess
+from tributary.edges.lambda_http.principal import to_context
+from tributary.telemetry import Event, log
+
+_NO_TOKEN = "none"  # noqa: S105  (the session says who asks instead)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request, as far as the dashboard looks at one. Names of headers are in lower case."""
+
+    path: str
+    parts: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    form: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    """The address that it came from."""
+
+    @property
+    def fragment(self) -> bool:
+        return self.headers.get("hx-request") == "true"
+
+    @property
+    def target(self) -> str:
+        """The path with its query."""
+        pairs = [(name, value) for name, values in self.query.items() for value in values]
+        return self.path + ("?" + urlencode(pairs) if pairs else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replied:
+    """What the server is to send: HTML, or nothing."""
+
+    status: HTTPStatus
+    html: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Guest:
+    """A visitor with what stands behind it."""
+
+    principal: Principal
+    visitor: Visitor
+
+
+class Reception:
+    """Answers visitors. Safe to call from several threads."""
+
+    def __init__(self, door: OpenDoor, setup: Setup, watch: Watch, *, now: Now = utc_now) -> None:
+        """`door` is opened at the first visit that needs it."""
+        self._door = door
+        self._watch = watch
+        self._began = now()
+        self._setup = setup
+        self._now = now
+        self._cookie = SessionCookie(secure=setup.secure, path=setup.root)
+        self._functions = Functions(door, stopping=setup.stopping)
+        self._sign_in = SignIn(door, self._cookie, now)
+        self.rendering = Rendering(setup.root)
+
+    def answer(self, page: Page, asked: Asked, *, may_wait: bool = True) -> Replied:
+        """Returns what a page answers. Raises nothing that anybody foresaw."""
+        try:
+            guest = self._guest(asked)
+        except TributaryError as error:
+            return self._out_of_order(error, asked)
+        if guest is None or (guest.visitor.public and not page.public):
+            return self._to_sign_in(page, asked)
+        frame = self._frame(asked, guest.visitor)
+        if not guest.visitor.may(page.role):
+            refused = sdk.Forbidden(f"You are signed in as a {guest.visitor.role}; this needs a {page.role}.")
+            return self._problem(problem_of(refused), frame, fragment=asked.fragment)
+        if page.method == "POST" and not self._is_own(asked, guest.visitor):
+            return self._problem(STALE_FORM, frame)
+        visit = partial(
+            Visit,
+            visitor=guest.visitor,
+            path=asked.path,
+            parts=asked.parts,
+            query=asked.query,
+            form=asked.form,
+            at=frame.at,
+            fragment=asked.fragment,
+            look=self._watch.panel,
+            began=self._began,
+            live_s=self._setup.live_s if may_wait else 0.0,
+        )
+        seconds = CHANGE_S if page.method == "POST" else READ_S + (self._setup.live_s if page.waits else 0.0)
+        with self._memory(guest.principal, seconds) as memory:
+            try:
+                return self._shown(page.answer(visit(memory=memory)), frame)
+            except sdk.Unauthenticated:
+                return self._to_sign_in(page, asked)
+            except sdk.TributaryError as error:
+                return self._refused(error, page, partial(visit, memory=memory), frame)
+
+    def sign_in(self, asked: Asked) -> Replied:
+        """Shows the form for a token."""
+        return self._sign_in_page(asked)
+
+    def begin(self, asked: Asked) -> Replied:
+        """Begins a session with the token of the form; shows the form again when it is not good."""
+        frame = self._frame(asked, None)
+        if not from_here(asked.headers):
+            return self._problem(STALE_FORM, frame)
+        try:
+            cookie = self._sign_in.begin(asked.form.get("token", ("",))[0].strip(), source=asked.source)
+        except TributaryError as error:
+            return self._sign_in_page(asked, refused=error)
+        back = way_back(asked.form.get("next", ("/",))[0])
+        return Replied(status=HTTPStatus.SEE_OTHER, headers=(("location", self._setup.root + back), ("set-cookie", cookie)))
+
+    def end(self, asked: Asked) -> Replied:
+        """Ends the session, here and in the browser."""
+        secret = self._cookie.read(asked.headers.get("cookie", ""))
+        given = asked.form.get(FIELD, ("",))[0]
+        if secret is not None and not (from_here(asked.headers) and is_token(given, form_token(secret))):
+            return self._problem(STALE_FORM, self._frame(asked, None))
+        try:
+            if secret is not None:
+                self._door().sign_out(secret)
+        except TributaryError as error:
+            return self._out_of_order(error, asked)
+        location = f"{self._setup.root}{SIGN_IN}?said=signed-out"
+        headers = (("location", location), ("set-cookie", self._cookie.end()))
+        return Replied(status=HTTPStatus.SEE_OTHER, headers=headers)
+
+    def problem(self, problem: Problem, asked: Asked) -> Replied:
+        """Shows a problem to whoever it may be, without asking for anything."""
+        return self._problem(problem, self._frame(asked, None), fragment=asked.fragment)
+
+    def _guest(self, asked: Asked) -> _Guest | None:
+        secret = self._cookie.read(asked.headers.get("cookie", ""))
+        if secret is not None:
+            try:
+                principal = self._door().session(secret)
+            except Unauthenticated:
+                pass
+            else:
+                return _Guest(principal=principal, visitor=_visitor(principal, form_token(secret)))
+        token = self._setup.public_token()
+        if token is None:
+            return None
+        principal = self._door().authenticate(token)
+        if principal.role is not Role.READER:
+            raise BadSetting("TRIBUTARY_DASHBOARD_TOKEN must be a reader's: anybody sees what it may see")
+        return _Guest(principal=principal, visitor=replace(_visitor(principal, ""), name="anybody", public=True))
+
+    def _memory(self, principal: Principal, seconds: float) -> Memory:
+        transport = InProcess(self._functions, lambda _: to_context(principal), most_s=seconds)
+        return Memory(URL, _NO_TOKEN, timeout_s=seconds, transport=transport, environment={})
+
+    @staticmethod
+    def _is_own(asked: Asked, visitor: Visitor) -> bool:
+        return from_here(asked.headers) and is_token(asked.form.get(FIELD, ("",))[0], visitor.form_token)
+
+    def _frame(self, asked: Asked, visitor: Visitor | None) -> Frame:
+        said = asked.query.get("said", ("",))[0]
+        return Frame(at=self._now(), path=asked.path, visitor=visitor, menu=_menu(asked.path, visitor), said=SAID.get(said))
+
+    def _shown(self, answer: Answer, frame: Frame) -> Replied:
+        match answer:
+            case Shown():
+                return Replied(status=answer.status, html=self.rendering.page(answer.template, answer.values, frame))
+            case Sent():
+                said = f"{'&' if '?' in answer.path else '?'}said={quote(answer.said)}" if answer.said else ""
+                location = self._setup.root + answer.path + said
+                return Replied(status=HTTPStatus.SEE_OTHER, headers=(("location", location),))
+            case Nothing():
+                return Replied(status=HTTPStatus.NO_CONTENT)
+
+    def _refused(self, error: sdk.TributaryError, page: Page, visit: partial[Visit], frame: Frame) -> Replied:
+        """After a form: the page that it is on, as things stand now, with what was wrong; else a page of the problem alone."""
+        problem = problem_of(error)
+        if problem is FAILED:
+            log.event(Event.PAGE_FAILED, level=log.ERROR, error=error)
+        if page.back is not None:
+            try:
+                shown = page.back(visit(refusal=error))
+            except sdk.TributaryError:
+                shown = Nothing()
+            if isinstance(shown, Shown):
+                return self._shown(replace(shown, status=problem.status), replace(frame, refusal=problem))
+        return self._problem(problem, frame, fragment=visit.keywords["fragment"])
+
+    def _problem(self, problem: Problem, frame: Frame, *, fragment: bool = False) -> Replied:
+        template = "problem_part.html" if fragment else "problem.html"
+        return Replied(status=problem.status, html=self.rendering.page(template, {"problem": problem}, frame))
+
+    def _out_of_order(self, error: TributaryError, asked: Asked) -> Replied:
+        """The page for when nobody can tell who comes: the database is away, or a setting is wrong."""
+        if isinstance(error, Unavailable):
+            problem = problem_of(sdk.Unavailable(error.detail))
+        else:
+            log.event(Event.PAGE_FAILED, level=log.ERROR, error=error)
+            problem = FAILED
+        return self._problem(problem, self._frame(asked, None), fragment=asked.fragment)
+
+    def _to_sign_in(self, page: Page, asked: Asked) -> Replied:
+        if page.method == "GET" and asked.headers.get("sec-fetch-site") == "cross-site" and not asked.fragment:
+            # A link from elsewhere: the browser kept the cookie back, and shows it when the page asks for itself.
+            target = self._setup.root + asked.target
+            html = self.rendering.page("again.html", {"target": target}, self._frame(asked, None))
+            return Replied(status=HTTPStatus.OK, html=html)
+        back = way_back(asked.target if page.method == "GET" and not asked.fragment else "/")
+        had_one = self._cookie.read(asked.headers.get("cookie", "")) is not None
+        query = urlencode({**({"next": back} if back != "/" else {}), **({"said": "ended"} if had_one else {})})
+        location = f"{self._setup.root}{SIGN_IN}" + (f"?{query}" if query else "")
+        if asked.fragment:
+            return Replied(status=HTTPStatus.UNAUTHORIZED, headers=(("hx-redirect", location),))
+        return Replied(status=HTTPStatus.SEE_OTHER, headers=(("location", location),))
+
+    def _sign_in_page(self, asked: Asked, *, refused: TributaryError | None = None) -> Replied:
+        problem = None if refused is None else self._sign_in.problem(refused)
+        back = way_back((asked.form.get("next") or asked.query.get("next") or ("/",))[0])
+        html = self.rendering.page("sign_in.html", {"problem": problem, "next": back}, self._frame(asked, None))
+        return Replied(status=problem.status if problem else HTTPStatus.OK, html=html)
+
+
+def _visitor(principal: Principal, token: str) -> Visitor:
+    agent = ids.show(ids.Prefix.AGENT, principal.agent_id)
+    return Visitor(agent=agent, name=principal.name, role=principal.role, form_token=token)
+
+
+def _menu(path: str, visitor: Visitor | None) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+    """Returns the menu's groups with what the visitor may see of them, the entry of this page marked."""
+    if visitor is None:
+        return ()
+    groups = []
+    for group, pages in MENU:
+        entries = tuple(
+            Entry(title=page.title or "", path=page.path, current=_is_under(path, page.path))
+            for page in pages
+            if visitor.may(page.role) and (page.public or not visitor.public)
+        )
+        if entries:
+            groups.append((group, entries))
+    return tuple(groups)
+
+
+def _is_under(path: str, entry: str) -> bool:
+    return path == entry or (entry != "/" and path.startswith(entry + "/"))
