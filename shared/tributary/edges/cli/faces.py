@@ -12,8 +12,8 @@ from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceSwitched, TribeS
 from tributary.core.status import Observation, Status
 from tributary.edges.gateway import Started
 from tributary.edges.lambda_http.port import Door
-from tributary.service.memory import ModelsUsed
 from tributary.service import Settings
+from tributary.service.memory import ModelsUsed
 from tributary.service.operator import NewTribe, Tribe
 from tributary.transfer.tribes import Progress, Summary
 

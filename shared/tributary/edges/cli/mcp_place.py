@@ -16,7 +16,7 @@ from tributary.edges.cli.connection import made_home, set_aside
 from tributary.edges.cli.failures import CommandFailed, foreseen
 from tributary.edges.cli.own_agent import own_agent
 from tributary.edges.cli.preparing import kept_by, make_ready
-from tributary.edges.lambda_http.in_process import URL, InProcess
+from tributary.edges.lambda_http.in_process import URL, Functions, InProcess
 from tributary.edges.mcp.session import CALL_S, Opened
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _here(doors: Doors, asker: Asker | None, folder: Path, stack: ExitStack) -> 
         context: dict[str, str] = authorize(event, lambda: memory)["context"]
         return context
 
-    transport = InProcess(lambda: memory, identify, stopping=stopping)
+    transport = InProcess(Functions(lambda: memory, stopping=stopping), identify)
     opened = _asked_by(asker, URL, token, doors, folder, stack, transport=transport)
     # Beside: whoever asks for nothing that needs the model does not wait for it.
     threading.Thread(target=_warm, args=(memory,), name="tributary-warm", daemon=True).start()

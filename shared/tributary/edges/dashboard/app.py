@@ -1,4 +1,4 @@
-"""The dashboard as an ASGI app: FastAPI's routes around the reception and one watch, the same for every way in which it is served."""
+"""The dashboard as an ASGI app: FastAPI's routes around the reception and one watch, the same however it is served."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tributary.edges.dashboard.port import Asgi, OpenDoor, OpenProber, ProberFace, Setup
+from tributary.edges.dashboard.port import Asgi, FrontDoor, OpenDoor, OpenProber, ProberFace, Setup
 from tributary.edges.lambda_http.entry import Counting, hand_over, once
 from tributary.telemetry import log
 
 if TYPE_CHECKING:
-    from tributary.edges.lambda_http.port import Context, Door
+    from tributary.edges.lambda_http.port import Context
     from tributary.service import Cells, Settings
 
 
@@ -50,7 +50,7 @@ def lambda_handler() -> Callable[[dict[str, Any], Context], dict[str, Any]]:
     return handler
 
 
-def local_app(door: Door, settings: Settings, *, root: str, stopping: threading.Event, opened: ExitStack) -> Asgi:
+def local_app(door: FrontDoor, settings: Settings, *, root: str, stopping: threading.Event, opened: ExitStack) -> Asgi:
     """Returns the app over a memory that is open already, for a server that shows other things beside it.
 
     What looks at the databases is opened when first needed, and closed with `opened`.
@@ -62,7 +62,7 @@ def local_app(door: Door, settings: Settings, *, root: str, stopping: threading.
 
         return opened.enter_context(open_prober(settings))
 
-    setup = Setup(secure=False, root=root, public_token=lambda: settings.dashboard_token, stopping=stopping)
+    setup = Setup(secure=False, root=root, public_token=lambda: settings.public_token, stopping=stopping)
     return make_app(once(prober), lambda: door, setup)
 
 
@@ -100,4 +100,4 @@ class _Served:
 def _public_token() -> str | None:
     from tributary.service import load_settings
 
-    return load_settings().dashboard_token
+    return load_settings().public_token

@@ -2,12 +2,15 @@
 
 A view (a module of `views/`) holds the pages of one subject, and the words of what they did:
 
-    PAGES = (Page(path="/disputes", answer=_list), Page(path="/disputes/{id}/accept", method="POST", role=Role.CURATOR, answer=_accept, back=_one))
+    PAGES = (
+        Page(path="/disputes", title="Disputes", answer=_list),
+        Page(path="/disputes/{id}/accept", method="POST", role=Role.CURATOR, answer=_accept, back=_one),
+    )
     SAID = {"accepted": "The newer lesson is believed from now on."}
 
-An answer takes a `Visit` and returns `Shown` (a template with its values), or `Sent` (somewhere else, after a change). It lets the
-SDK's errors pass: whoever called it makes a page of them, or, after a form, shows the page that the form is on once more, with what
-was wrong at its top (`back`).
+An answer takes a `Visit` and returns `Shown` (a template with its values), or `Sent` (somewhere else, after a change). It lets
+the SDK's errors pass: whoever called it makes a page of them, or, after a form, shows the page that the form is on once more,
+with what was wrong at its top (`back`).
 """
 
 from __future__ import annotations

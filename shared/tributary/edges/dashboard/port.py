@@ -7,13 +7,25 @@ from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequ
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tributary.edges.lambda_http.port import OpenMemory
+from tributary.edges.lambda_http.port import Door
 
 if TYPE_CHECKING:
+    from tributary.core.agent import Principal, SignedIn
     from tributary.core.status import Observation
 
-OpenDoor = OpenMemory
-"""Gives the door to the memory, which also knows sessions. Opened at the first call; may raise any error of the tree."""
+
+class FrontDoor(Door, Protocol):
+    """The door to the memory, which also knows who is signed in: `service.Memory`, or `service.Cells`."""
+
+    def sign_in(self, token: str, *, source: str) -> SignedIn: ...
+
+    def session(self, secret: str) -> Principal: ...
+
+    def sign_out(self, secret: str) -> None: ...
+
+
+OpenDoor = Callable[[], FrontDoor]
+"""Gives the door, opening it at the first call. May raise any error of the tree."""
 
 
 class ProberFace(Protocol):

@@ -49,7 +49,12 @@ _TITLES = (
     (errors.Forbidden, HTTPStatus.FORBIDDEN, "Your role does not allow this", "Ask a curator of the tribe."),
     (errors.InvalidRequest, HTTPStatus.BAD_REQUEST, "This breaks a rule", "Put it right and send it again."),
     (errors.WrongStanding, HTTPStatus.CONFLICT, "It stands differently by now", "Somebody was faster: look how it stands now."),
-    (errors.IdempotencyConflict, HTTPStatus.CONFLICT, "This form was sent before", "Open the page again, and look what came of it."),
+    (
+        errors.IdempotencyConflict,
+        HTTPStatus.CONFLICT,
+        "This form was sent before",
+        "Open the page again, and look what came of it.",
+    ),
     (errors.TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "This is too large", "Shorten it and send it again."),
     (errors.RateLimited, HTTPStatus.TOO_MANY_REQUESTS, "Too much at once", "Wait a moment, then send it again."),
     (errors.NotSetUp, HTTPStatus.NOT_IMPLEMENTED, "Nothing is set up for this", "Ask the operator."),

@@ -1,6 +1,6 @@
-"""Who comes, may they, and what are they answered: everything between a request and the view that answers it. Without a framework.
+"""Who comes, may they, and what are they answered: all between a request and the view that answers it, without a framework.
 
-    session or public -> role -> form token -> view (over the SDK, as the visitor) -> page
+session or public -> role -> form token -> view (over the SDK, as the visitor) -> page
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages and what belongs to them, made from templates. Whatever is put into one is escaped, and what would not be seen is shown."""
+"""Pages, made from templates. Whatever is put into one is escaped, and what would not be seen in it is made visible."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class Gateway:
             await _live(receive, send)
         elif scope["type"] == "http" and self._dashboard is not None and _is_for_people(scope["path"]):
             if scope["path"].startswith(DASHBOARD_PATH + "/"):
-                await self._dashboard(scope | {"path": scope["path"].removeprefix(DASHBOARD_PATH)}, receive, send)
+                await self._dashboard({**scope, "path": scope["path"].removeprefix(DASHBOARD_PATH)}, receive, send)
             else:
                 await _send({"statusCode": 307, "headers": {"location": DASHBOARD_PATH + "/"}}, send)
         elif scope["type"] == "http":

@@ -18,12 +18,12 @@ from tributary.contract.models import FieldProblem
 from tributary.core import ids
 from tributary.core.agent import Principal
 from tributary.core.errors import NotSetUp
+from tributary.edges.lambda_http.in_process import URL, Functions, InProcess
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
 from tributary.edges.lambda_http.port import Event
 from tributary.edges.lambda_http.principal import to_context
 from tributary.edges.lambda_http.problems import Refused, invalid_field
 from tributary.edges.lambda_http.reply import HttpReply
-from tributary.edges.lambda_http.in_process import URL, Functions, InProcess
 from tributary.edges.mcp.retries import Windowed
 from tributary.edges.mcp.session import Opened, Session
 
