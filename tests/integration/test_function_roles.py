@@ -169,7 +169,7 @@ def test_the_authorizer_may_say_who_is_calling_and_write_down_when(cluster: Clus
     assert tribe.rows(used, tribe.tribe_id)[0]["used"] == int(str(before)) + 1
 
 
-@pytest.mark.parametrize("function", ["recall", "learn", "curate", "mcp"])
+@pytest.mark.parametrize("function", ["recall", "learn", "curate", "mcp", "dashboard"])
 def test_a_function_looks_up_a_token_audits_refusals_and_keeps_its_books(cluster: Cluster, tribe: Tribal, function: str) -> None:
     with permitted(cluster, tribe, function) as memory:
         reader = memory.authenticate(tribe.token("reader", Role.READER))
@@ -304,10 +304,25 @@ def test_the_authorizer_may_ask_who_a_token_is_and_nothing_else(cluster: Cluster
         assert tables_of(connection, "tributary_authorizer") == set()
 
 
-def test_the_dashboard_may_see_how_the_schema_stands_and_nothing_of_a_tribe(cluster: Cluster) -> None:
+DASHBOARDS_OWN = {"evaluations_v1"}
+
+
+def test_the_dashboard_may_do_what_recall_and_curate_may_its_own_and_nothing_else(cluster: Cluster) -> None:
+    others = ("tributary_recall", "tributary_curate")
     with connect(Target(url=cluster.url(DATABASE))) as connection:
-        assert functions_of(connection, "tributary_dashboard") == {"evaluations_v1", "status_schema_v1"}
-        assert tables_of(connection, "tributary_dashboard") == set()
+        functions = functions_of(connection, "tributary_dashboard")
+        assert functions == DASHBOARDS_OWN.union(*(functions_of(connection, role) for role in others))
+        assert tables_of(connection, "tributary_dashboard") == set().union(*(tables_of(connection, role) for role in others))
+    assert functions >= {"status_schema_v1", "recall_v1", "end_dispute_v1", "reconcile_action_v1", "create_agent_v1"}
+    assert not functions & {"reinforce_v1", "begin_action_v1", "announce_file_v1", "garden_beliefs_v1", "responder_begin_v1"}
+
+
+def test_the_dashboard_releases_a_lesson_whose_text_is_judged_again(cluster: Cluster, tribe: Tribal) -> None:
+    held = learned(tribe, tribe.agent("writer"), "HIJACK it")
+    with permitted(cluster, tribe, "dashboard") as memory:
+        assert memory.recall(tribe.curator, Question(query="hijack")).hits == ()
+        memory.curate.release(tribe.curator, held.lesson_id)
+        assert [hit.lesson.lesson_id for hit in memory.recall(tribe.curator, Question(query="hijack")).hits] == [held.lesson_id]
 
 
 def test_a_verifier_reads_ids_ticks_and_hashes_and_calls_nothing(cluster: Cluster) -> None:
@@ -358,6 +373,11 @@ REFUSED = [
     ("learn", "INSERT INTO tributary.agent DEFAULT VALUES"),
     ("curate", "SELECT * FROM tributary.garden_tribes_v1()"),
     ("curate", "UPDATE tributary.lesson SET confidence = 1"),
+    ("dashboard", "SELECT tributary.reinforce_v1(ID, ID, ID, '{}', 'k', '')"),
+    ("dashboard", "SELECT * FROM tributary.garden_tribes_v1()"),
+    ("dashboard", "UPDATE tributary.agent SET role = 'curator'"),
+    ("dashboard", "SELECT text FROM tributary.lesson"),
+    ("dashboard", "SELECT token_hash FROM tributary.token"),
     ("gardener", "SELECT tributary.erase_v1(ID, ID, ID, 'k', '')"),
     ("gardener", "SELECT tributary.authenticate_v1('')"),
     ("gardener", "SELECT secret FROM tributary.signing_key"),

@@ -15,6 +15,7 @@ from tributary.service.settings import PREFIX, setting_names, variable_of
 
 PASSWORD = "hunter2"
 URL = f"postgresql://owner:{PASSWORD}@db.example/tributary"
+TOKEN = f"trb_{PASSWORD:x<43}"
 
 
 @pytest.fixture
@@ -73,6 +74,8 @@ def test_without_any_variable_each_setting_has_its_default() -> None:
         ("TRIBUTARY_LOG_FORMAT", "xml", "'text' or 'json'"),
         ("TRIBUTARY_LOG_LEVEL", "debug", "'DEBUG', 'INFO', 'WARNING' or 'ERROR'"),
         ("TRIBUTARY_LOG_LEVEL", "TRACE", "'DEBUG', 'INFO', 'WARNING' or 'ERROR'"),
+        ("TRIBUTARY_DASHBOARD_PUBLIC", "write", "'read'"),
+        ("TRIBUTARY_DASHBOARD_PUBLIC", "true", "'read'"),
         ("TRIBUTARY_CORS_ORIGINS", "*", "exact origins such as https://"),
         ("TRIBUTARY_CORS_ORIGINS", "https://a.example, https://b.example/", "without a path or *"),
         ("TRIBUTARY_CORS_ORIGINS", "app.example.org", "exact origins such as https://"),
@@ -136,6 +139,30 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_echoed(environment: p
     assert refusal(environment, **{variable_of(name): key}) == (
         f"{variable_of(name)}: must be printable ASCII without white space"
     )
+
+
+@pytest.mark.parametrize("token", [PASSWORD, f"{TOKEN}x y", f" {TOKEN}", f"Bearer {TOKEN}", TOKEN[:-1], f"{TOKEN}\n"])
+def test_what_cannot_be_an_agents_token_is_refused_and_not_echoed(environment: pytest.MonkeyPatch, token: str) -> None:
+    told = refusal(environment, TRIBUTARY_DASHBOARD_TOKEN=token)
+    assert told == "TRIBUTARY_DASHBOARD_TOKEN: must be the token of an agent: trb_ and what follows it, nothing else"
+
+
+def test_the_public_sees_by_a_token_which_is_shown_nowhere(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("TRIBUTARY_DASHBOARD_PUBLIC", "read")
+    with pytest.raises(BadSetting, match=r"^TRIBUTARY_DASHBOARD_TOKEN: is needed by TRIBUTARY_DASHBOARD_PUBLIC=read; give a"):
+        _ = load_settings().public_token
+    for token in (TOKEN, TOKEN.replace("trb_", "trb_eu_")):
+        environment.setenv("TRIBUTARY_DASHBOARD_TOKEN", token)
+        found = load_settings()
+        assert found.public_token == token
+        assert PASSWORD not in f"{found} {found!r}"
+
+
+def test_a_token_alone_makes_nothing_public_and_stops_no_function_that_shares_its_secret(
+    environment: pytest.MonkeyPatch,
+) -> None:
+    environment.setenv("TRIBUTARY_DASHBOARD_TOKEN", TOKEN)
+    assert load_settings().public_token is None
 
 
 def test_a_model_that_would_be_read_as_an_option_is_refused(environment: pytest.MonkeyPatch) -> None:
@@ -306,6 +333,8 @@ def test_every_setting_is_read_from_its_variable(environment: pytest.MonkeyPatch
         "garden_every_s": "0",
         "changes_wait_s": "7",
         "idempotency_days": "30",
+        "dashboard_public": "read",
+        "dashboard_token": TOKEN,
         "cors_origins": "https://a.example",
         "log_format": "json",
         "log_level": "DEBUG",

@@ -9,17 +9,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from tributary.core.errors import BadSetting, NotFound
+from tributary.access import cell_of
+from tributary.core.errors import BadSetting, NotFound, Unauthenticated
 from tributary.service.cell_settings import CellDatabase, CellDatabases, CellName, check_apart, is_postgres, places_of
 from tributary.service.model_settings import Folder, ModelSettings, Whole, split
 from tributary.service.secret_settings import ARN_RULE, is_arn, read_secret
 
 PREFIX = "TRIBUTARY_"
-_SECRET = ("URL", "API_KEY", "SECRET", "CELLS")
+_SECRET = ("URL", "API_KEY", "SECRET", "CELLS", "DASHBOARD_TOKEN")
 """Words in the names of variables whose values may hold a secret."""
 _OF_CLIENTS = frozenset(
     {
@@ -62,9 +72,18 @@ def _bucket(value: str) -> str:
     return value
 
 
+def _token(value: SecretStr) -> SecretStr:
+    try:
+        cell_of(value.get_secret_value())
+    except Unauthenticated:
+        raise PydanticCustomError("token", "must be the token of an agent: trb_ and what follows it, nothing else") from None
+    return value
+
+
 PostgresUrl = Annotated[str, AfterValidator(_postgres)]
 Bucket = Annotated[str, AfterValidator(_bucket)]
 QueueUrl = Annotated[str, AfterValidator(_queue)]
+Token = Annotated[SecretStr, AfterValidator(_token)]
 Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(split)]
 
 
@@ -153,6 +172,13 @@ class Settings(ModelSettings):
     evidence_mb: Whole = Field(
         default=1000, ge=1, le=10_000_000, description="Megabytes that the evidence files of one tribe may come to."
     )
+    dashboard_public: Literal["read"] | None = Field(
+        default=None,
+        description="With `read` the dashboard shows whoever comes what the reader of DASHBOARD_TOKEN may see; no sign-in.",
+    )
+    dashboard_token: Token | None = Field(
+        default=None, description="Token of the reader as whom a dashboard's public sees; looked at with DASHBOARD_PUBLIC only."
+    )
     cors_origins: Origins = Field(default=(), description="Exact origins, separated by commas, that browsers may call from.")
     secret_arn: Annotated[str, AfterValidator(_arn)] | None = Field(
         default=None,
@@ -169,6 +195,18 @@ class Settings(ModelSettings):
             cells, info.data.get("cell"), places_of(*(info.data.get(f"{one}_url") for one in ("database", "reader", "owner")))
         )
         return cells
+
+    @property
+    def public_token(self) -> str | None:
+        """The token of the agent as whom the public sees the dashboard; None where nothing is public. May raise BadSetting.
+
+        A token alone opens nothing and is no mistake: the secret that holds it is every function's, and one of them shows pages.
+        """
+        if self.dashboard_public is None:
+            return None
+        if self.dashboard_token is None:
+            raise BadSetting("TRIBUTARY_DASHBOARD_TOKEN: is needed by TRIBUTARY_DASHBOARD_PUBLIC=read; give a reader's token")
+        return self.dashboard_token.get_secret_value()
 
     @property
     def cell_names(self) -> tuple[str | None, ...]:

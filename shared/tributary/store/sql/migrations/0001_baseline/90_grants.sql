@@ -1,7 +1,8 @@
 -- Who may do what. Nobody reads or writes a table of beliefs: they are changed, and a tribe's secret or a token's row is found, by
 -- calling the functions only. Each role but the runtime is one function's, or the dashboard's; the runtime is a member of each (0000_bootstrap.sql)
 -- and is granted nothing itself.
--- tributary_mcp has what recall, learn and curate have together: at the end.
+-- tributary_mcp has what recall, learn and curate have together, tributary_dashboard what recall and curate have, and its own beside: at
+-- the end.
 --
 --                               recall  learn  curate  gardener  authorizer  dashboard  responder
 --   know who asks               x       x      x                 x                      x
@@ -14,7 +15,7 @@
 --   list, look back             x
 --   see actions                 x
 --   tell how all stands         x
---   tell how the schema stands  x                                            x
+--   tell how the schema stands  x       x      x       x                                x
 --   let writes in                       x      x                                        x
 --   learn                               x      x       x                                x
 --   reinforce                           x
@@ -49,9 +50,9 @@ GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_
 GRANT EXECUTE ON FUNCTION tributary.count_usage_v1, tributary.charge_calls_v1, tributary.spent_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_responder;
 
--- Tell how the schema stands: whether it fits the code, which is all that the dashboard's pages show of it.
+-- Tell how the schema stands: whether it fits the code.
 GRANT EXECUTE ON FUNCTION tributary.status_schema_v1
-    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_dashboard, tributary_responder;
+    TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_responder;
 
 -- Serve a tribe.
 GRANT EXECUTE ON FUNCTION tributary.tribe_profile_v1, tributary.space_references_v1
@@ -138,21 +139,25 @@ GRANT SELECT ON
     tributary.verification_tribe, tributary.verification_tick, tributary.verification_event, tributary.verification_lesson
     TO tributary_verifier;
 
--- Speak MCP: its tools recall, learn and curate, each for an agent whose role allows it. No member of those roles, since a function
--- becomes nobody else.
+-- Speak MCP: its tools recall, learn and curate. Show pages: they recall, list and curate. Each for an agent whose role allows it. No
+-- members of those roles, since a function becomes nobody else.
 DO $$
 DECLARE
-    theirs oid[] := ARRAY['tributary_recall'::regrole, 'tributary_learn'::regrole, 'tributary_curate'::regrole]::oid[];
     granted text;
 BEGIN
     FOR granted IN
-        SELECT format('GRANT %s ON FUNCTION %s TO tributary_mcp', a.privilege_type, p.oid::regprocedure)
-        FROM pg_proc p, aclexplode(p.proacl) a
-        WHERE p.pronamespace = 'tributary'::regnamespace AND a.grantee = ANY (theirs)
+        WITH theirs (own, of) AS (
+            SELECT 'tributary_mcp', unnest(ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate']::regrole[])
+            UNION ALL
+            SELECT 'tributary_dashboard', unnest(ARRAY['tributary_recall', 'tributary_curate']::regrole[])
+        )
+        SELECT format('GRANT %s ON FUNCTION %s TO %I', a.privilege_type, p.oid::regprocedure, t.own)
+        FROM pg_proc p, aclexplode(p.proacl) a JOIN theirs t ON t.of = a.grantee
+        WHERE p.pronamespace = 'tributary'::regnamespace
         UNION
-        SELECT format('GRANT %s ON TABLE %s TO tributary_mcp', a.privilege_type, c.oid::regclass)
-        FROM pg_class c, aclexplode(c.relacl) a
-        WHERE c.relnamespace = 'tributary'::regnamespace AND a.grantee = ANY (theirs)
+        SELECT format('GRANT %s ON TABLE %s TO %I', a.privilege_type, c.oid::regclass, t.own)
+        FROM pg_class c, aclexplode(c.relacl) a JOIN theirs t ON t.of = a.grantee
+        WHERE c.relnamespace = 'tributary'::regnamespace
     LOOP
         EXECUTE granted;
     END LOOP;
