@@ -23,7 +23,7 @@ from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwit
 from tributary.core.status import Observation, Status
 from tributary.edges.cli.doors import Doors
 from tributary.edges.gateway import Started
-from tributary.edges.lambda_http.port import Door
+from tributary.edges.dashboard.port import FrontDoor
 from tributary.service import Settings
 from tributary.service.demo_incident import INCIDENT
 from tributary.service.memory import ModelsUsed
@@ -316,7 +316,7 @@ class Surroundings:
 
     def _serve(
         self,
-        memory: Door,
+        memory: FrontDoor,
         *,
         settings: Settings,
         host: str,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tributary.core.status import About, Observation, State, Unseen
-from tributary.edges.dashboard.pages import lasted
+from tributary.edges.dashboard.views.status import lasted
 from tributary.edges.dashboard.panel import ADVICE, Lamp, Panel, blind, panel_of
 
 WRITER = (

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from tributary import client
     from tributary.edges.cli.faces import GardenerFace, Gateway, OperatorFace, ProberFace, ServedMemory
     from tributary.edges.cli.output import Output
-    from tributary.edges.dashboard.port import Asgi
+    from tributary.edges.dashboard.port import Asgi, FrontDoor
     from tributary.edges.gateway import Started
-    from tributary.edges.lambda_http.port import Door
     from tributary.service import Settings
     from tributary.service.model_listing import ModelsSeen
     from tributary.service.seeding import Seeded
@@ -145,7 +144,7 @@ class _Real:
 
     def serve(
         self,
-        memory: Door,
+        memory: FrontDoor,
         *,
         settings: Settings,
         host: str,

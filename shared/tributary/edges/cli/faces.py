@@ -10,8 +10,8 @@ from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.garden import GardenReport
 from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceSwitched, TribeSpace
 from tributary.core.status import Observation, Status
+from tributary.edges.dashboard.port import FrontDoor
 from tributary.edges.gateway import Started
-from tributary.edges.lambda_http.port import Door
 from tributary.service import Settings
 from tributary.service.memory import ModelsUsed
 from tributary.service.operator import NewTribe, Tribe
@@ -66,7 +66,7 @@ class OperatorFace(Protocol):
     def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Progress) -> Summary: ...
 
 
-class ServedMemory(Door, Protocol):
+class ServedMemory(FrontDoor, Protocol):
     """The memory that `serve` puts behind the gateway."""
 
     def warm(self) -> None: ...
@@ -95,7 +95,7 @@ class Gateway(Protocol):
 
     def __call__(
         self,
-        memory: Door,
+        memory: FrontDoor,
         *,
         settings: Settings,
         host: str,
