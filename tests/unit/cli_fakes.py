@@ -22,8 +22,8 @@ from tributary.core.garden import GardenReport
 from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
 from tributary.core.status import Observation, Status
 from tributary.edges.cli.doors import Doors
-from tributary.edges.gateway import Started
 from tributary.edges.dashboard.port import FrontDoor
+from tributary.edges.gateway import Started
 from tributary.service import Settings
 from tributary.service.demo_incident import INCIDENT
 from tributary.service.memory import ModelsUsed

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tributary.core.status import About, Observation, State, Unseen
-from tributary.edges.dashboard.views.status import lasted
 from tributary.edges.dashboard.panel import ADVICE, Lamp, Panel, blind, panel_of
+from tributary.edges.dashboard.views.status import lasted
 
 WRITER = (
     Observation.of(About.WRITER, "server_version", "17.5"),
