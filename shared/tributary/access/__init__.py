@@ -1,4 +1,4 @@
-"""Who may do what: tokens, the agents behind them, and the audit of refusals."""
+"""Who may do what: tokens, the agents behind them, sessions of people, and the audit of refusals."""
 
 from tributary.access.admission import SERVER_KEY, Admission, Admitted, Pace, check_key, request_digest
 from tributary.access.agents import DAYS, MOST_AGENTS, MOST_TOKENS, Agents, agent_of, make_token, token_of
@@ -6,6 +6,7 @@ from tributary.access.audit import audit_refusal
 from tributary.access.costs import Bookkeeper
 from tributary.access.ledger import Ledger, charged
 from tributary.access.principals import authenticate_principal, check_principal
+from tributary.access.sessions import Sessions, session_cell_of
 from tributary.access.tokens import authenticate, cell_of, new_token, token_hash
 from tributary.access.turns import Turns
 from tributary.access.usage import Usage
@@ -21,6 +22,7 @@ __all__ = [
     "Bookkeeper",
     "Ledger",
     "Pace",
+    "Sessions",
     "Turns",
     "Usage",
     "agent_of",
@@ -34,6 +36,7 @@ __all__ = [
     "make_token",
     "new_token",
     "request_digest",
+    "session_cell_of",
     "token_hash",
     "token_of",
 ]

@@ -24,12 +24,24 @@ from tributary.core.cells import CELL_NAME
 from tributary.core.errors import Unauthenticated, UnknownCell
 from tributary.store import Reading, rows, statement
 
-_SHAPE = re.compile(rf"trb_(?:({CELL_NAME})_)?[A-Za-z0-9_-]{{43}}")
+
+def shape_of(prefix: str) -> re.Pattern[str]:
+    """Returns the form of secrets that begin with `prefix`; its first group is the cell, if one is named."""
+    return re.compile(rf"{prefix}(?:({CELL_NAME})_)?[A-Za-z0-9_-]{{43}}")
+
+
+def new_secret(prefix: str, cell: str | None) -> str:
+    """Returns a new secret of a cell, of the form `shape_of(prefix)`."""
+    return (prefix if cell is None else f"{prefix}{cell}_") + secrets.token_urlsafe(32)
+
+
+_PREFIX = "trb_"
+_SHAPE = shape_of(_PREFIX)
 
 
 def new_token(cell: str | None = None) -> str:
     """Returns a new secret of a cell; it starts with `trb_`, so that scanners for leaked secrets can know it."""
-    return ("trb_" if cell is None else f"trb_{cell}_") + secrets.token_urlsafe(32)
+    return new_secret(_PREFIX, cell)
 
 
 def cell_of(secret: str) -> str | None:
@@ -58,7 +70,11 @@ def authenticate(database: Reading, secret: str, *, cell: str | None = None) -> 
     found = database.value(statement("access", "authenticate"), {"token_hash": token_hash(secret)})
     if found is None:
         raise Unauthenticated("the token is unknown, expired or revoked")
-    row = rows.document(found)
+    return principal_of(rows.document(found), cell=cell)
+
+
+def principal_of(row: rows.Document, *, cell: str | None) -> Principal:
+    """Returns the agent that the database let in, as one of `cell`."""
     return Principal(
         tribe_id=UUID(row["tribe_id"]), agent_id=UUID(row["agent_id"]), name=row["name"], role=Role(row["role"]), cell=cell
     )

@@ -18,6 +18,7 @@
     ├── Unavailable                unavailable            try again later; `retry_after` says when, if it is known
     │   ├── Unreachable            unreachable            no reply came: no server there, or the network failed
     │   ├── RateLimited            rate_limited           too much was written by the agent, or in the tribe on this day
+    │   │   └── TooManyTries       too_many_tries         too many sign-ins to the dashboard failed
     │   ├── Overloaded             overloaded             too busy, or it could not be settled in time
     │   ├── TimedOut               timed_out              the server gave up on it
     │   ├── ModelFailed            model_failed           a model gave no usable answer
@@ -175,6 +176,12 @@ class RateLimited(Unavailable):
     """Too much was written; try again later."""
 
     default_code = "rate_limited"
+
+
+class TooManyTries(RateLimited):
+    """Too many sign-ins failed; try again later."""
+
+    default_code = "too_many_tries"
 
 
 class Overloaded(Unavailable):

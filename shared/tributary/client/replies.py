@@ -33,6 +33,7 @@ _BY_CODE: dict[str, type[errors.TributaryError]] = {
             errors.NotComplete,
             errors.Unavailable,
             errors.RateLimited,
+            errors.TooManyTries,
             errors.Overloaded,
             errors.TimedOut,
             errors.ModelFailed,

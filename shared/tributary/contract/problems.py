@@ -26,6 +26,7 @@ _KINDS = (
     ProblemKind(code="too_large", status=413, title="The request is too large"),
     ProblemKind(code="unsupported_media_type", status=415, title="The body must be application/json"),
     ProblemKind(code="rate_limited", status=429, title="Too much was written", retry_after_s=1),
+    ProblemKind(code="too_many_tries", status=429, title="Too many sign-ins failed", retry_after_s=60),
     ProblemKind(code="model_failed", status=503, title="A model gave no usable answer", retry_after_s=5),
     ProblemKind(code="overloaded", status=503, title="It could not be settled in time", retry_after_s=1),
     ProblemKind(code="unavailable", status=503, title="What the server needs cannot be reached", retry_after_s=2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
@@ -74,3 +74,12 @@ class NewToken:
     token_id: UUID
     secret: str
     expires_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedIn:
+    """A session at the dashboard. Its secret is given this once, and stands for the agent until `ends_at`."""
+
+    secret: str = field(repr=False)
+    principal: Principal
+    ends_at: datetime

@@ -9,6 +9,7 @@
     ├── IdempotencyConflict   idempotency_conflict   same key, another request
     ├── WrongStanding         wrong_standing         the lesson's status does not allow it
     ├── RateLimited           rate_limited           too many writes; try again after a while
+    │   └── TooManyTries      too_many_tries         too many sign-ins failed; try again after a while
     ├── Overloaded            overloaded             it could not be settled within its deadline; try again
     ├── Unavailable           unavailable            the database, or what else is needed, cannot be reached now
     │   └── SecretUnread      unavailable            the secret that holds settings cannot be read now
@@ -111,6 +112,12 @@ class RateLimited(TributaryError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.detail,), {"retry_after_s": self.retry_after_s}
+
+
+class TooManyTries(RateLimited):
+    """Too many sign-ins from here failed; wait, then try again."""
+
+    code = "too_many_tries"
 
 
 class Overloaded(TributaryError):

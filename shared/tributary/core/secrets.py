@@ -27,7 +27,7 @@ _RULES: tuple[tuple[SecretKind, re.Pattern[str]], ...] = (
     (SecretKind.CLOUD_KEY, re.compile(r"(?i)\baws_?secret_?access_?key\b\W{0,5}[0-9a-z/+]{40}\b")),
     (SecretKind.TOKEN, re.compile(r"\b(?:gh[pousr]_[0-9A-Za-z]{20,}|github_pat_\w{22,}|glpat-[\w-]{20,}|npm_[0-9A-Za-z]{30,})")),
     (SecretKind.TOKEN, re.compile(r"\b(?:xox[abprs]-[0-9A-Za-z-]{10,}|sk-[0-9A-Za-z_-]{20,}|[rs]k_live_[0-9A-Za-z]{10,})")),
-    (SecretKind.TOKEN, re.compile(r"\btrb_[0-9A-Za-z_-]{20,}")),
+    (SecretKind.TOKEN, re.compile(r"\btr[bs]_[0-9A-Za-z_-]{20,}")),
     (SecretKind.TOKEN, re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}")),
     (SecretKind.TOKEN, re.compile(r"(?i)\bbearer\s+(?=[\w.~+/-]*\d)[\w.~+/-]{20,}")),
     (

@@ -1,4 +1,4 @@
-"""Rule 9: first replies, daily counts, spent pace, single calls of models and files are forgotten once nobody needs them."""
+"""Rule 9: first replies, daily counts, spent pace, ended sessions, single calls of models and files are forgotten in time."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Keeping:
     days: timedelta = timedelta(days=90)
     """Counts of what agents and tribes did on a day."""
     paces: timedelta = timedelta(days=1)
-    """How far an agent was ahead of its pace, after that was over."""
+    """How far an agent was ahead of its pace, sessions of the dashboard, and failed sign-ins, after that was over."""
     calls: timedelta = timedelta(days=90)
     """Single calls of models; their sums stay."""
 

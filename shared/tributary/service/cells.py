@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from tributary.access import Ledger, Usage, cell_of
-from tributary.core.agent import Principal
+from tributary.access import Ledger, Usage, cell_of, session_cell_of
+from tributary.core.agent import Principal, SignedIn
 from tributary.core.cells import shown_cell
 from tributary.core.errors import BadSetting, TributaryError, Unauthenticated, Unavailable, UnknownCell
 from tributary.garden import Gardener
@@ -78,6 +78,18 @@ class Cells:
     def authenticate_principal(self, user_arn: str) -> Principal:
         """Returns the agent that acts for an AWS caller; nothing about one names a cell, so the own one is asked."""
         return self.home.authenticate_principal(user_arn)
+
+    def sign_in(self, token: str, *, source: str) -> SignedIn:
+        """Begins a session in the cell that the token names (`Memory.sign_in`); its secret names that cell, too."""
+        return self.named(cell_of(token)).sign_in(token, source=source)
+
+    def session(self, secret: str) -> Principal:
+        """Returns the agent that is signed in, by asking the cell that the session names (`Memory.session`)."""
+        return self.named(session_cell_of(secret)).session(secret)
+
+    def sign_out(self, secret: str) -> None:
+        """Ends a session in the cell that it names (`Memory.sign_out`)."""
+        self.named(session_cell_of(secret)).sign_out(secret)
 
     def health(self) -> None:
         """Returns when a cell answers, the own one asked first; else raises why the own one does not.

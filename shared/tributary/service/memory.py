@@ -14,7 +14,7 @@ from uuid import UUID
 from tributary import access
 from tributary.access import charged
 from tributary.actions import Actions
-from tributary.core.agent import Principal
+from tributary.core.agent import Principal, SignedIn
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.errors import NotMigrated, UnknownCell
@@ -74,6 +74,8 @@ class Memory:
     """Evidence files, which lessons refer to by hash."""
     agents: access.Agents
     """Who may use the memory, as curators manage it."""
+    sessions: access.Sessions
+    """Who is signed in to the dashboard."""
     recaller: Recaller
     reader: Reader
     history: Historian
@@ -124,6 +126,18 @@ class Memory:
     def authenticate_principal(self, user_arn: str) -> Principal:
         """Returns the agent that an AWS caller acts as, whom AWS itself has named; raises Unauthenticated, and as above."""
         return access.authenticate_principal(self.databases.current, user_arn)
+
+    def sign_in(self, token: str, *, source: str) -> SignedIn:
+        """Begins a session of a person by an agent's token (`access.Sessions.begin`)."""
+        return self.sessions.begin(token, source=source)
+
+    def session(self, secret: str) -> Principal:
+        """Returns the agent that is signed in by a session's secret, as it is stored now (`access.Sessions.principal`)."""
+        return self.sessions.principal(secret)
+
+    def sign_out(self, secret: str) -> None:
+        """Ends a session (`access.Sessions.end`)."""
+        self.sessions.end(secret)
 
     def audit_refusal(self, principal: Principal, *, action: str, code: str, detail: str) -> None:
         """Records a refusal, in a transaction of its own."""

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Turns, Usage
+from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Sessions, Turns, Usage
 from tributary.actions import Actions
 from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget
@@ -135,6 +135,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
             now=given.now,
         ),
         agents=Agents(database=database, now=given.now, cell=settings.cell),
+        sessions=Sessions(database=database, now=given.now, cell=settings.cell),
         signer=signer,
         recaller=recaller,
         verifier=Verifier(recaller=recaller, signer=signer),

@@ -41,7 +41,7 @@ EXITS: tuple[ExitCode, ...] = (
     ExitCode(
         value=6,
         meaning="cannot be reached or is too busy now; try again later",
-        codes=("unavailable", "unreachable", "overloaded", "rate_limited", "timed_out", "model_failed", "busy"),
+        codes=("unavailable", "unreachable", "overloaded", "rate_limited", "too_many_tries", "timed_out", "model_failed", "busy"),
     ),
     ExitCode(
         value=SETUP,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from tributary.access import Agents
     from tributary.actions import Actions
-    from tributary.core.agent import Principal
+    from tributary.core.agent import Principal, SignedIn
     from tributary.core.costs import By, Costs
     from tributary.core.decision import Learned, Reinforced
     from tributary.core.errors import TributaryError
@@ -43,6 +43,12 @@ class Door(Protocol):
     def authenticate(self, token: str) -> Principal: ...
 
     def authenticate_principal(self, user_arn: str) -> Principal: ...
+
+    def sign_in(self, token: str, *, source: str) -> SignedIn: ...
+
+    def session(self, secret: str) -> Principal: ...
+
+    def sign_out(self, secret: str) -> None: ...
 
     def health(self) -> None: ...
 

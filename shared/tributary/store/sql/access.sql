@@ -153,3 +153,17 @@ SELECT tributary.responder_begin_v1(
 -- name: responder_end
 -- Counts what a turn of the incident agent cost.
 SELECT tributary.responder_end_v1(%(tribe_id)s, %(turn_id)s, %(usd)s)
+
+-- name: begin_session
+-- Signs a person in by a token, or has who tried too often wait.
+SELECT tributary.begin_session_v1(
+    %(source)s, %(token_hash)s, %(session_hash)s, %(audit_id)s, %(most_failures)s, %(within)s, %(most_sources)s, %(lasts)s,
+    %(most_sessions)s, %(now)s)
+
+-- name: session
+-- The agent that is signed in.
+SELECT tributary.session_v1(%(session_hash)s, %(now)s)
+
+-- name: end_session
+-- Signs a person out.
+SELECT tributary.end_session_v1(%(session_hash)s, %(audit_id)s, %(now)s)

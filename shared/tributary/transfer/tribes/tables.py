@@ -51,6 +51,7 @@ LEFT_OUT: Mapping[str, str] = MappingProxyType(
     {
         "token": "lets somebody in: tokens are made anew where the tribe is restored",
         "agent_principal": "lets somebody in, as a token does: principals are bound anew",
+        "session": "lets somebody in: people sign in anew where the tribe is restored",
         "tribe_count": "counted by the database as the lessons come in",
         "pace": "how fast agents write just now, forgotten within a minute",
         "settling_turn": "who is at work just now",

@@ -9,6 +9,7 @@
 --          ├─ tribe_event                      what a tick did besides
 --          ├─ decision, idempotency, audit     what was asked and answered
 --          ├─ review                           what a golden set might learn from (15_curation.sql)
+--          ├─ session                          who is signed in to the dashboard (74_sessions.sql)
 --          ├─ action                           side effects that are to happen once, and their states (73_actions.sql)
 --          ├─ model_call, model_day            what calls of models cost (77_costs.sql)
 --          ├─ settling_turn                    which settler is at its pending lessons (15_curation.sql)
@@ -18,6 +19,7 @@
 --                              └─ space_reference   what its first embedder made of a few sentences (45_spaces.sql)
 --   signing_key, schema_requirement            global
 --   evaluation                                 global: what evals found (78_evaluations.sql)
+--   failed_sign_in                             global: where the dashboard was tried in vain (74_sessions.sql)
 --
 -- Lock order: the gate (the tribe's row) first, then lesson, lesson_vector, counters, then one action, then idempotency. Nothing else is
 -- locked before the gate. What changes an action alone needs no gate, and locks one action and one idempotency key.

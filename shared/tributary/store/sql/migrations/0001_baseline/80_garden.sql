@@ -60,6 +60,8 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
             OR EXISTS (SELECT FROM usage u WHERE u.tribe_id = p_tribe AND u.day < p_days_before)
             OR EXISTS (SELECT FROM tribe_day y WHERE y.tribe_id = p_tribe AND y.day < p_days_before)
             OR EXISTS (SELECT FROM pace c WHERE c.tribe_id = p_tribe AND c.spent_until < p_spent_before)
+            OR EXISTS (SELECT FROM session g WHERE g.tribe_id = p_tribe AND g.ends_at < p_spent_before)
+            OR EXISTS (SELECT FROM failed_sign_in f WHERE f.last_failed_at < p_spent_before)
             OR EXISTS (SELECT FROM model_call m WHERE m.tribe_id = p_tribe AND m.at < p_calls_before))
     FROM tribe t
     LEFT JOIN tribe_space s ON s.tribe_id = t.tribe_id AND s.state = 'serving'
@@ -381,6 +383,9 @@ DECLARE
     days tid[] := ARRAY(SELECT d.ctid FROM tribe_day d WHERE d.tribe_id = p_tribe AND d.day < p_days_before LIMIT p_limit);
     paces tid[] := ARRAY(SELECT c.ctid FROM pace c WHERE c.tribe_id = p_tribe AND c.spent_until < p_spent_before LIMIT p_limit);
     calls tid[] := ARRAY(SELECT m.ctid FROM model_call m WHERE m.tribe_id = p_tribe AND m.at < p_calls_before LIMIT p_limit);
+    sessions tid[] := ARRAY(SELECT g.ctid FROM session g WHERE g.tribe_id = p_tribe AND g.ends_at < p_spent_before LIMIT p_limit);
+    -- of no tribe: whichever is tended first forgets them
+    tries tid[] := ARRAY(SELECT f.ctid FROM failed_sign_in f WHERE f.last_failed_at < p_spent_before LIMIT p_limit);
 BEGIN
     IF p_delete THEN
         -- looked at again: a row that was written meanwhile is not old any more
@@ -388,9 +393,12 @@ BEGIN
         DELETE FROM usage u WHERE u.ctid = ANY (uses) AND u.tribe_id = p_tribe AND u.day < p_days_before;
         DELETE FROM tribe_day d WHERE d.ctid = ANY (days) AND d.tribe_id = p_tribe AND d.day < p_days_before;
         DELETE FROM pace c WHERE c.ctid = ANY (paces) AND c.tribe_id = p_tribe AND c.spent_until < p_spent_before;
+        DELETE FROM session g WHERE g.ctid = ANY (sessions) AND g.tribe_id = p_tribe AND g.ends_at < p_spent_before;
+        DELETE FROM failed_sign_in f WHERE f.ctid = ANY (tries) AND f.last_failed_at < p_spent_before;
         DELETE FROM model_call m WHERE m.ctid = ANY (calls) AND m.tribe_id = p_tribe AND m.at < p_calls_before; -- model_day stays
     END IF;
     RETURN json_build_object('idempotency', cardinality(replies), 'usage', cardinality(uses), 'tribe_day', cardinality(days),
-                             'pace', cardinality(paces), 'model_call', cardinality(calls));
+                             'pace', cardinality(paces), 'model_call', cardinality(calls),
+                             'session', cardinality(sessions), 'failed_sign_in', cardinality(tries));
 END
 $$;

@@ -28,6 +28,7 @@
 --   remove evidence                                    x
 --   show evaluations                                                         x
 --   let the incident agent in                                                           x
+--   sign people in                                                           x
 --
 -- tributary_verifier is no part of the running code, and the runtime is no member of it: a login that checks the API from outside.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tributary FROM PUBLIC;
@@ -127,6 +128,9 @@ GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_dashboard;
 
 -- Let the incident agent in.
 GRANT EXECUTE ON FUNCTION tributary.responder_begin_v1, tributary.responder_end_v1 TO tributary_responder;
+
+-- Sign people in: begin a session by a token, see whose it is, end it.
+GRANT EXECUTE ON FUNCTION tributary.begin_session_v1, tributary.session_v1, tributary.end_session_v1 TO tributary_dashboard;
 
 -- Check from outside what the API says (85_verification.sql).
 GRANT USAGE ON SCHEMA tributary TO tributary_verifier;
