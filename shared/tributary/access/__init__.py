@@ -6,6 +6,7 @@ from tributary.access.audit import audit_refusal
 from tributary.access.costs import Bookkeeper
 from tributary.access.ledger import Ledger, charged
 from tributary.access.principals import authenticate_principal, check_principal
+from tributary.access.timekeeping import Timekeeper
 from tributary.access.tokens import authenticate, cell_of, new_token, token_hash
 from tributary.access.turns import Turns
 from tributary.access.usage import Usage
@@ -21,6 +22,7 @@ __all__ = [
     "Bookkeeper",
     "Ledger",
     "Pace",
+    "Timekeeper",
     "Turns",
     "Usage",
     "agent_of",

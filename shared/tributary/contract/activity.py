@@ -11,6 +11,7 @@ from tributary.contract.history import EventName
 from tributary.contract.models import Reply
 
 Every = Literal["hour", "day"]
+Tier = Literal["offline", "live"]
 
 
 class RecallsReply(Reply):
@@ -39,7 +40,7 @@ class BinReply(Reply):
 
 
 class LatencyReply(Reply):
-    """How long calls took. Quantiles are reckoned from the bins: right to within a bin, whose ends lie at most 1.67 times apart."""
+    """How long calls took. Quantiles are reckoned from the bins: right to within one, whose ends lie at most 1.67 times apart."""
 
     calls: int
     p50_ms: float | None = Field(description="Null when there was no call.")
@@ -72,7 +73,7 @@ class ModelCallsReply(Reply):
 
 
 class JudgingReply(Reply):
-    """Pairs of a new lesson and a candidate that were judged, by any judge: one that runs in the process is no call of a model."""
+    """Pairs of a new lesson and a candidate that a judge answered about; one that runs in the process is no call of a model."""
 
     pairs: int
     escalated: int = Field(description="Those of them that the strong judge was asked about as well.")
@@ -80,7 +81,7 @@ class JudgingReply(Reply):
 
 
 class ModelsReply(Reply):
-    """What models were called for, the dearest first; single calls are kept for some days only (`model_call_days`)."""
+    """What models over a wire were called for, the dearest first."""
 
     calls: list[ModelCallsReply]
     cost_usd: float
@@ -128,7 +129,7 @@ class TiersReply(Reply):
 
 
 class GenerationReply(Reply):
-    """A generation of fresh agents that do each other's tasks: steps per task, with the memory of those before and without any."""
+    """A generation of fresh agents: what a task took them with the memory of those before, and without any."""
 
     number: int
     tasks: int
@@ -142,7 +143,7 @@ class EvaluationReply(Reply):
     run: str
     at: datetime
     commit: str
-    tier: Literal["offline", "live"]
+    tier: Tier
     models: dict[str, str | None] = Field(description="By the part that each has.")
     metrics: list[MetricReply] = Field(description="By suite and name.")
     confusion: ConfusionReply | None = Field(description="Of the judge, on the labelled pairs of the split `test`.")

@@ -1,4 +1,4 @@
-"""Rule 9: first replies, daily counts, spent pace, single calls of models and files are forgotten once nobody needs them."""
+"""Rule 9: first replies, counts by day and hour, spent pace, single calls of models and files go once nobody needs them."""
 
 from __future__ import annotations
 
