@@ -103,7 +103,8 @@ class Bench:
         known = {one.lesson_id for one in lessons}
         # an answer about something that was not asked is no answer
         by_id = {answer.lesson_id: answer for answer in answers if answer.lesson_id in known}
-        self._on_judged(len(by_id), sum(answer.escalated for answer in by_id.values()))
+        escalated = sum(answer.escalated for answer in by_id.values())
+        self._on_judged(sum(answer.answered or answer.escalated for answer in by_id.values()), escalated)
         return [by_id.get(one.lesson_id) or self._no_answer(one.lesson_id, cause) for one in lessons]
 
     def _no_answer(self, lesson_id: UUID, cause: NoAnswer) -> Verdict:
