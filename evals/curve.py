@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evals.bench import Bench
-from evals.figures import Better, Metric
+from evals.figures import Metric
 from evals.gauntlet.demos.generations import ESTATE, GENERATIONS, tasks_of
 from evals.gauntlet.diagnosis import Stuck
 from evals.gauntlet.policy import Agent
@@ -17,7 +17,7 @@ from evals.gauntlet.tribe import Counted, Forgetful, Tribe
 from evals.gauntlet.world import Names, World, estate_of
 from evals.here import TribeHere
 from tributary.core.errors import TributaryError
-from tributary.core.evaluation import GENERATION, WITH_MEMORY, WITHOUT
+from tributary.core.evaluation import GENERATION, WITH_MEMORY, WITHOUT, Better
 from tributary.service import Memory
 
 SEED = 7

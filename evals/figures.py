@@ -6,16 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
+from tributary.core.evaluation import Better
+
 Z95 = 1.959963984540054
-
-
-class Better(StrEnum):
-    HIGHER = "higher"
-    LOWER = "lower"
-    ZERO = "nearer 0"
 
 
 @dataclass(frozen=True, kw_only=True)

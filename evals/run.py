@@ -119,7 +119,7 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
 
 def _kept(ran: Ran, run_id: UUID) -> EvaluationRun:
     found = tuple(
-        Evaluation(suite=one.suite, metric=of.name, value=of.value, n=of.n, lower=of.lower, upper=of.upper)
+        Evaluation(suite=one.suite, metric=of.name, value=of.value, n=of.n, lower=of.lower, upper=of.upper, better=of.better)
         for one in ran.measured
         for of in (*one.metrics, *one.kept)
     )

@@ -23,9 +23,9 @@ from pathlib import Path
 from uuid import UUID
 
 from evals.bench import Bench
-from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, shares_by_tag
+from evals.figures import Confusion, Measured, Metric, Wrong, share, shares_by_tag
 from tributary.core.errors import ModelFailed
-from tributary.core.evaluation import CONFUSION, SETTLED_BY_CHEAP, STRONG_CALLS
+from tributary.core.evaluation import CONFUSION, SETTLED_BY_CHEAP, STRONG_CALLS, Better
 from tributary.core.ports import Judge, JudgedText
 
 NAME = "classification"

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from evals.bench import Bench, evenly
 from evals.curve import generations
-from evals.figures import Better, Confusion, Measured, Metric, Sheet, Wrong, share
+from evals.figures import Confusion, Measured, Metric, Sheet, Wrong, share
 from evals.gauntlet.agent import report_of
 from evals.gauntlet.diagnosis import Stuck
 from evals.gauntlet.policy import Agent
@@ -28,6 +28,7 @@ from evals.suites.classification import Pair, load_pairs
 from tributary.core.agent import Principal
 from tributary.core.decision import Learned, Outcome
 from tributary.core.errors import TributaryError
+from tributary.core.evaluation import Better
 from tributary.core.lesson import Draft, How, Source
 from tributary.core.ports import JudgedText
 from tributary.core.requests import Question

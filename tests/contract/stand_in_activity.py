@@ -8,7 +8,7 @@ from uuid import UUID
 
 from tributary.core.activity import Activity, Bucket, Conflicts, Judging, Latency, ModelCalls, Models, Window
 from tributary.core.agent import Principal, Role
-from tributary.core.evaluation import Evaluation, EvaluationRun
+from tributary.core.evaluation import Better, Evaluation, EvaluationRun
 from tributary.core.receipt import Coverage
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -22,7 +22,9 @@ RUN = EvaluationRun(
         Evaluation(suite="classification", metric="confusion.conflicts.conflicts", value=89, n=97, lower=None, upper=None),
         Evaluation(suite="classification", metric="confusion.conflicts.unsure", value=8, n=97, lower=None, upper=None),
         Evaluation(suite="classification", metric="confusion.same.same", value=71, n=71, lower=None, upper=None),
-        Evaluation(suite="classification", metric="test_accuracy", value=0.94, n=267, lower=0.905, upper=0.963),
+        Evaluation(
+            suite="classification", metric="test_accuracy", value=0.94, n=267, lower=0.905, upper=0.963, better=Better.HIGHER
+        ),
         Evaluation(suite="classification", metric="tier.cheap.settled", value=160, n=168, lower=None, upper=None),
         Evaluation(suite="classification", metric="tier.strong.calls", value=8, n=168, lower=None, upper=None),
         Evaluation(suite="end-to-end", metric="generation.1.with_memory", value=30.0, n=3, lower=None, upper=None),

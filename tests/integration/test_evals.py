@@ -26,7 +26,7 @@ from tests.evals_fakes import Quiet
 from tests.tribes import Tribal
 from tributary.core.decision import VerdictKind
 from tributary.core.errors import WrongStanding
-from tributary.core.evaluation import Evaluation, EvaluationRun
+from tributary.core.evaluation import Better, Evaluation, EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.ports import Vector
 from tributary.models.embedders import HashedEmbedder
@@ -141,7 +141,7 @@ RUN = EvaluationRun(
     tier="offline",
     models={"judge": "local/1", "strong_judge": None},
     found=(
-        Evaluation(suite="classification", metric="accuracy", value=0.9, n=100, lower=0.83, upper=0.94),
+        Evaluation(suite="classification", metric="accuracy", value=0.9, n=100, lower=0.83, upper=0.94, better=Better.HIGHER),
         Evaluation(suite="classification", metric="ms", value=1.5, n=100, lower=None, upper=None),
     ),
 )

@@ -42,7 +42,12 @@ ACTIVITY: dict[str, Any] = {
 EVALUATION: dict[str, Any] = {
     **{"run": "0199c0de-0000-7000-8000-00000000ee01", "at": AT, "commit": "abc", "tier": "offline"},
     "models": {"judge": "local-rules/5", "strong judge": None},
-    "metrics": [{"suite": "classification", "metric": "accuracy", "value": 0.94, "n": 267, "lower": 0.905, "upper": 0.963}],
+    "metrics": [
+        {
+            **{"suite": "classification", "metric": "accuracy", "value": 0.94, "n": 267},
+            **{"lower": 0.905, "upper": 0.963, "better": "higher"},
+        }
+    ],
     "confusion": {"labels": ["same"], "answers": ["same", "unsure"], "counts": [[71, 8]]},
     "tiers": {"pairs": 79, "settled_by_cheap": 70, "strong_calls": 9},
     "generations": [{"number": 1, "tasks": 3, "steps_with_memory": 30.0, "steps_without": 31.5}],

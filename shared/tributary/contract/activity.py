@@ -12,6 +12,7 @@ from tributary.contract.models import Reply
 
 Every = Literal["hour", "day"]
 Tier = Literal["offline", "live"]
+Better = Literal["higher", "lower", "nearer 0"]
 
 
 class RecallsReply(Reply):
@@ -110,6 +111,7 @@ class MetricReply(Reply):
     n: int
     lower: float | None
     upper: float | None
+    better: Better | None = Field(description="Which way it gets better; null where the run did not say.")
 
 
 class ConfusionReply(Reply):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from functools import cached_property
 from uuid import UUID
 
@@ -22,6 +23,14 @@ WITH_MEMORY, WITHOUT = "with_memory", "without"
 _ORDER = {kind.value: place for place, kind in enumerate(VerdictKind)}
 
 
+class Better(StrEnum):
+    """Which way a metric gets better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    ZERO = "nearer 0"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """One metric of one run. `lower` and `upper` bound its 95 % interval where it has one; `n` counts its cases."""
@@ -32,6 +41,8 @@ class Evaluation:
     n: int
     lower: float | None
     upper: float | None
+    better: Better | None = None
+    """None where it was not said."""
 
 
 @dataclass(frozen=True, kw_only=True)

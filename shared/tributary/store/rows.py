@@ -11,7 +11,7 @@ from tributary.core.agent import Role
 from tributary.core.curation import Rejection
 from tributary.core.decision import Challenge
 from tributary.core.errors import Forbidden, NotFound
-from tributary.core.evaluation import Evaluation, EvaluationRun
+from tributary.core.evaluation import Better, Evaluation, EvaluationRun
 from tributary.core.history import Citation
 from tributary.core.ids import Prefix, parse
 from tributary.core.lesson import Evidence, How, Instant, Kind, Lesson, Source, Status
@@ -113,10 +113,14 @@ def evaluation_runs(value: object) -> tuple[EvaluationRun, ...]:
             commit=run["commit"],
             tier=run["tier"],
             models=run["models"],
-            found=tuple(Evaluation(**one) for one in run["found"]),
+            found=tuple(_evaluation(one) for one in run["found"]),
         )
         for run in cast(list[Document], value)
     )
+
+
+def _evaluation(one: Document) -> Evaluation:
+    return Evaluation(**{**one, "better": None if one["better"] is None else Better(one["better"])})
 
 
 def similarity(cosine_distance: float | None) -> float | None:

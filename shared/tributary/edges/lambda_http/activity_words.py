@@ -100,7 +100,15 @@ def _evaluation(run: EvaluationRun) -> contract.EvaluationReply:
 
 
 def _metric(one: Evaluation) -> contract.MetricReply:
-    return contract.MetricReply(suite=one.suite, metric=one.metric, value=one.value, n=one.n, lower=one.lower, upper=one.upper)
+    return contract.MetricReply(
+        suite=one.suite,
+        metric=one.metric,
+        value=one.value,
+        n=one.n,
+        lower=one.lower,
+        upper=one.upper,
+        better=None if one.better is None else one.better.value,
+    )
 
 
 def _confusion(one: Confusion) -> contract.ConfusionReply:
