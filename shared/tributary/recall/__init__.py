@@ -1,5 +1,6 @@
 """recall: plan -> search -> score -> receipt; the listings; and what happened."""
 
+from tributary.recall.activity import Chronicler
 from tributary.recall.citing import citations, cited_receipt
 from tributary.recall.history import Historian
 from tributary.recall.listing import Reader, check_limit, cursor, listing_receipt, parse_cursor
@@ -11,6 +12,7 @@ from tributary.recall.stopwatch import Stopwatch
 from tributary.recall.verifying import Verifier
 
 __all__ = [
+    "Chronicler",
     "Historian",
     "Prober",
     "Reader",
