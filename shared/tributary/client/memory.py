@@ -353,9 +353,9 @@ class Memory:
         ref: str | None = None,
         ref_prefix: str | None = None,
         mine: bool = False,
+        before: str | None = None,
     ) -> Iterator[Page]:
-        """Yields the same lessons as `lessons`, a page at a time, each with its receipt."""
-        before: str | None = None
+        """Yields the same lessons as `lessons`, a page at a time, each with its receipt; from the page after `before` on."""
         while True:
             call = calls.lessons(
                 status=status, page_size=page_size, before=before, as_of=as_of, ref=ref, ref_prefix=ref_prefix, mine=mine
