@@ -67,7 +67,7 @@ HISTORY: tuple[Route, ...] = (
         query=(
             QueryParameter(
                 name="from",
-                description="The earlier moment: a tick of this tribe, or an RFC 3339 time with offset. Everything began when absent.",
+                description="The earlier moment: a tick, or an RFC 3339 time with offset; the tribe's beginning when absent.",
                 schema={"type": "string", "default": "0"},
             ),
             QueryParameter(
@@ -82,7 +82,7 @@ HISTORY: tuple[Route, ...] = (
             ),
             QueryParameter(
                 name="before",
-                description="`next` of the page before, with the same `from` and `to`: about the same two moments, whatever was written since.",
+                description="`next` of the page before, with the same `from` and `to`: it goes on about the same moments.",
                 schema={"type": "string"},
             ),
         ),
