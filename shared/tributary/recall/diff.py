@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
-
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import PRIOR_WEIGHT, WITHERED_BELOW, half_life, shown_confidence
@@ -27,7 +25,7 @@ from tributary.store import Reading, rows, statement
 _CURSOR = re.compile(r"(\d{1,18})\.(-?\d{1,18})\.(\d{1,18})\.(-?\d{1,18})\.(-?\d{1,18})\.([0-9a-f]{32})", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_HALF_LIVES = {kind.value: half_life(kind).total_seconds() for kind in Kind}
+_HALF_LIVES_S = {kind.value: half_life(kind).total_seconds() for kind in Kind}
 
 Moment = int | datetime | None
 Resolved = tuple[int | None, datetime | None]
@@ -136,7 +134,8 @@ class Comparer:
             "limit": limit,
             "before_at": None if cursor is None else cursor.at,
             "before_id": None if cursor is None else cursor.lesson_id,
-            "half_lives": Jsonb(_HALF_LIVES),
+            "kinds": list(_HALF_LIVES_S),
+            "half_lives_s": list(_HALF_LIVES_S.values()),
             "weight": PRIOR_WEIGHT,
             "withered_below": WITHERED_BELOW,
             "now": self.now(),

@@ -27,7 +27,7 @@ SELECT tributary.changes_v1(%(tribe_id)s, %(agent_id)s, %(after)s, %(limit)s)
 -- A page of what was believed at one of two moments and not at the other.
 SELECT tributary.diff_v1(
     %(tribe_id)s, %(hide)s, %(from_tick)s, %(from_at)s, %(to_tick)s, %(to_at)s, %(limit)s, %(before_at)s, %(before_id)s,
-    %(half_lives)s, %(weight)s, %(withered_below)s, %(now)s)
+    %(kinds)s, %(half_lives_s)s, %(weight)s, %(withered_below)s, %(now)s)
 
 -- name: clock
 -- Where a tribe's clock stands.

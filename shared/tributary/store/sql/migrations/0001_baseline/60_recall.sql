@@ -234,15 +234,17 @@ BEGIN
     IF p_filters IS NOT NULL THEN
         filters.present := true; -- when a lesson was learned narrows nothing: the newest come first
         few := narrowed_v1(p_tribe, filters, narrow_limit_v1(
-            (SELECT coalesce(sum(c.lessons), 0)::bigint FROM tribe_count c WHERE c.tribe_id = p_tribe), p_limit))
-            -- of those only the kind and the author are known still, and not by a facet
-            || ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'erased');
+            (SELECT coalesce(sum(c.lessons), 0)::bigint FROM tribe_count c WHERE c.tribe_id = p_tribe), p_limit));
+        IF few IS NOT NULL THEN -- with those of which the kind and the author are known still, but by no facet
+            few := few || ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'erased');
+        END IF;
     END IF;
     page := ARRAY(
         SELECT l.lesson_id FROM lesson l
         WHERE l.tribe_id = p_tribe AND l.learned_tick <= moment.tick
           AND (p_before_tick IS NULL OR (l.learned_tick, l.lesson_id) < (p_before_tick, p_before_id))
           AND (p_status IS NULL OR p_status = CASE
+               WHEN p_tick IS NULL AND p_instant IS NULL THEN l.status
                WHEN l.activated_tick <= moment.tick AND (l.deactivated_tick IS NULL OR l.deactivated_tick > moment.tick)
                THEN 'active'
                ELSE (SELECT e.status FROM lesson_event e
