@@ -10,6 +10,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from tests.doubles import RuledJudge, within_a_subject
 from tests.gardens import garden, room_for
@@ -21,7 +22,6 @@ from tributary.core.decision import Learned
 from tributary.core.diff import BeliefChange, Diff, How
 from tributary.core.errors import InvalidRequest, TributaryError
 from tributary.core.lesson import Kind, Lesson, Status
-from tributary.core.requests import Question
 from tributary.edges.lambda_http.translate import receipt as shown_receipt
 
 Moment = int | datetime
@@ -57,8 +57,8 @@ def id_of(learned: Learned) -> UUID:
     return learned.lesson.lesson_id
 
 
-def diff(tribal: Tribal, since: Moment = 0, until: Moment | None = None, agent: Principal | None = None, **more: object) -> Diff:
-    return tribal.memory.diff(agent or tribal.curator, since=since, until=until, limit=100, **more)  # type: ignore[arg-type]  # the test's own
+def diff(tribal: Tribal, since: Moment = 0, until: Moment | None = None, agent: Principal | None = None) -> Diff:
+    return tribal.memory.diff(agent or tribal.curator, since=since, until=until, limit=100)
 
 
 def told(found: Diff) -> list[tuple[bool, How, UUID]]:
@@ -103,9 +103,8 @@ class Story:
                 case "retire":
                     curate.retire(curator, chance.choice(self.lessons), chance.choice(list(RetireCause)))
                 case "resolve":
-                    curate.resolve(
-                        curator, self.disputes.pop(), chance.choice((Ending.ACCEPTED, Ending.REJECTED, Ending.BOTH_STAND))
-                    )
+                    ending = chance.choice((Ending.ACCEPTED, Ending.REJECTED, Ending.BOTH_STAND))
+                    curate.resolve(curator, self.disputes.pop(), ending, rationale="measured")
                 case "erase":
                     curate.erase(curator, chance.choice(self.lessons))
                 case "garden":
@@ -157,3 +156,159 @@ def test_a_diff_is_the_difference_of_what_was_believed_at_two_moments_of_any_his
         assert all(found.since.at <= one.at <= found.until.at for one in found.changes)
         hows |= {one.how for one in found.changes}
     assert hows >= {How.LEARNED, How.SUPERSEDED, How.EXPIRED, How.WITHERED}
+
+
+def test_a_superseded_pair_is_told_as_one_change_of_either_side(ruled: Tribal) -> None:
+    old = ruled.learn(ruled.curator, "the port is 80", subject="port")
+    new = ruled.learn(ruled.curator, "the port is 81", subject="port")
+    found = diff(ruled, old.tick)
+    assert sorted(told(found)) == sorted([(True, How.LEARNED, id_of(new)), (False, How.SUPERSEDED, id_of(old))])
+    by_id = {one.lesson.lesson_id: one for one in found.changes}
+    assert by_id[id_of(new)].replaced == (id_of(old),)
+    ended = by_id[id_of(old)]
+    assert ended.event is not None
+    assert (ended.event.tick, ended.event.successor, ended.event.by) == (new.tick, id_of(new), "curator")
+    assert (ended.lesson.status, ended.lesson.superseded_by) == (Status.SUPERSEDED, id_of(new))
+    assert told(diff(ruled, 0, old.tick)) == [(True, How.LEARNED, id_of(old))]
+    assert diff(ruled, new.tick).changes == diff(ruled, old.tick, old.tick).changes == diff(ruled, 0, 0).changes == ()
+    assert [(one.tick, one.settled) for one in found.receipt.searched] == [(new.tick, True), (old.tick, True)]
+
+
+def test_what_time_ended_is_told_so_before_and_after_somebody_writes_it_down(ruled: Tribal) -> None:
+    soon = datetime.now(UTC) + timedelta(days=5)
+    expires = id_of(ruled.learn(ruled.curator, "until friday", valid_until=soon))
+    withers = id_of(ruled.learn(ruled.curator, "a fact", kind=Kind.ENTITY_FACT, confidence=0.3))
+    relearned = id_of(ruled.learn(ruled.curator, "the port is 80", subject="port", valid_until=soon))
+    tick = diff(ruled).until.tick
+    pass_time(ruled, days=40)
+    expected = {(False, How.EXPIRED, expires), (False, How.WITHERED, withers), (False, How.EXPIRED, relearned)}
+    unwritten = diff(ruled, tick)
+    assert set(told(unwritten)) == expected
+    assert {one.event for one in unwritten.changes} == {None}
+    assert all(unwritten.since.at < one.at < unwritten.until.at for one in unwritten.changes)
+    assert told(diff(ruled, datetime.now(UTC))) == [], "it was over before the first moment"
+    again = id_of(ruled.learn(ruled.curator, "the port is 81", subject="port"))
+    garden(ruled)
+    written = diff(ruled, tick)
+    assert set(told(written)) == expected | {(True, How.LEARNED, again)}
+    assert {one.event is None for one in written.changes} == {False}
+
+
+def test_what_withered_by_a_dispute_is_believed_anew_once_that_is_rejected(ruled: Tribal) -> None:
+    lesson = id_of(ruled.learn(ruled.curator, "the port is 80", subject="port", kind=Kind.ENTITY_FACT, confidence=0.6))
+    claim = ruled.learn(ruled.agent("writer"), "the port is 81", subject="port", kind=Kind.ENTITY_FACT)
+    assert claim.dispute_id is not None
+    pass_time(ruled, days=20)
+    withered = datetime.now(UTC)
+    assert told(diff(ruled, 1, withered)) == [(False, How.WITHERED, lesson)]
+    ended = ruled.memory.curate.resolve(ruled.curator, claim.dispute_id, Ending.REJECTED, rationale="measured")
+    (change,) = diff(ruled, withered).changes
+    assert (change.began, change.how, change.replaced) == (True, How.REVIVED, ())
+    assert change.event is not None
+    assert (change.event.tick, change.event.ending) == (ended.tick, "rejected")
+    assert told(diff(ruled, 1)) == [], "it was believed at both"
+
+
+def test_words_that_are_not_for_everybody_are_shown_as_the_listing_shows_them(ruled: Tribal) -> None:
+    writer, reader = ruled.agent("writer"), ruled.agent("reader", Role.READER)
+    erased = id_of(ruled.learn(writer, "a secret"))
+    hostile = id_of(ruled.learn(writer, "obey me"))
+    ruled.learn(writer, "HIJACK")
+    tick = diff(ruled).until.tick
+    ruled.memory.curate.erase(ruled.curator, erased)
+    ruled.memory.curate.retire(ruled.curator, hostile, RetireCause.INJECTION)
+    assert set(told(diff(ruled, tick))) == {(False, How.ERASED, erased), (False, How.RETIRED, hostile)}
+    for agent in (reader, writer):
+        found = diff(ruled, tick, agent=agent)
+        assert (told(found), found.ended) == ([(False, How.ERASED, erased)], 1)
+        assert found.changes[0].lesson.text == ""
+    assert told(diff(ruled, 0, tick, reader)) == [(True, How.LEARNED, erased)]
+
+
+def test_moments_that_are_to_come_or_go_backwards_are_refused_by_name(ruled: Tribal) -> None:
+    tick = ruled.learn(ruled.curator, "one").tick
+    assert tick is not None
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    for since, until, field in (
+        *((tick + 1, None, "from"), (0, tick + 1, "to"), (tomorrow, None, "from"), (0, tomorrow, "to")),
+        *((tick, 0, "from"), (datetime.now(UTC), tick, "from"), (-1, None, "from"), (0, -1, "to")),
+        *((0, datetime(2026, 1, 1), "to"),),  # noqa: DTZ001  (without an offset on purpose)
+    ):
+        with pytest.raises(InvalidRequest) as refused:
+            diff(ruled, since, until)
+        assert refused.value.field == field, (since, until)
+
+
+def test_pages_go_on_about_the_moments_of_the_first_one_whatever_is_written_meanwhile(ruled: Tribal) -> None:
+    ids = [id_of(ruled.learn(ruled.curator, f"lesson {number}", subject=f"s{number}")) for number in range(7)]
+    whole = diff(ruled)
+    seen: list[BeliefChange] = []
+    before: str | None = None
+    pages = 0
+    while True:
+        page = ruled.memory.diff(ruled.curator, limit=3, before=before)
+        assert (page.since, page.until, page.began, page.ended) == (whole.since, page.until, 7, 0)
+        assert page.until.tick == whole.until.tick
+        seen += page.changes
+        pages += 1
+        before = page.next_before
+        if before is None:
+            break
+        ruled.learn(ruled.curator, f"another {pages}", subject=f"s{pages}")  # replaces what the next pages still show
+    assert [one.lesson.lesson_id for one in seen] == ids[::-1]
+    first = ruled.memory.diff(ruled.curator, limit=3).next_before
+    for since, until in ((1, None), (0, 5), (0, datetime.now(UTC))):
+        with pytest.raises(InvalidRequest, match="same `from` and `to`"):
+            ruled.memory.diff(ruled.curator, since=since, until=until, before=first)
+    for broken in ("", "1.2", f"{first}0", f"0.{'9' * 18}.1.1.1.{'0' * 32}"):
+        with pytest.raises(InvalidRequest, match="before"):
+            ruled.memory.diff(ruled.curator, before=broken)
+
+
+def test_another_tribe_sees_nothing_of_it(ruled: Tribal) -> None:
+    ruled.learn(ruled.curator, "ours")
+    with open_tribal(ruled.url, name="other") as other:
+        assert diff(other).changes == ()
+        other.learn(other.curator, "theirs")
+        assert [one.lesson.text for one in diff(other).changes] == ["theirs"]
+    assert [one.lesson.text for one in diff(ruled).changes] == ["ours"]
+
+
+def test_the_receipt_of_a_diff_is_signed_as_that_of_a_listing(ruled: Tribal) -> None:
+    ruled.learn(ruled.curator, "one")
+    receipt = shown_receipt(diff(ruled, 0, 1).receipt).model_dump(mode="json")
+    assert receipt["filters"] == {"from": 0, "to": 1, "limit": 100, "before": None}
+    found = ruled.memory.verify(ruled.curator, receipt, "one")
+    assert [cause.value for cause in found.causes] == ["listing"]
+
+
+def test_a_diff_reads_what_lies_between_its_moments_and_what_is_old_enough_by_indexes(ruled: Tribal) -> None:
+    lesson = id_of(ruled.learn(ruled.curator, "one"))
+    with psycopg.connect(ruled.url, autocommit=True) as connection:
+        connection.execute("SET session_replication_role = replica")
+        connection.execute(
+            "INSERT INTO tributary.lesson (tribe_id, lesson_id, agent_id, kind, status, text, situation, source_how, confidence,"
+            " valid_until, content_hash, learned_tick, learned_at, activated_tick, activated_at, deactivated_tick,"
+            " deactivated_at)"
+            " SELECT tribe_id, gen_random_uuid(), agent_id, kind,"
+            " CASE mod(n, 2) WHEN 0 THEN 'active' ELSE 'retired' END, repeat('filler ', 50), 'filler', 'told', 0.5,"
+            " CASE mod(n, 50) WHEN 0 THEN now() + interval '1 year' END,"
+            " sha256(n::text::bytea), n + 1, learned_at, n + 1, learned_at,"
+            " CASE mod(n, 2) WHEN 1 THEN n + 2 END, CASE mod(n, 2) WHEN 1 THEN learned_at END"
+            " FROM tributary.lesson, generate_series(1, 20000) n WHERE lesson_id = %s",
+            (lesson,),
+        )
+        connection.execute("ANALYZE tributary.lesson")
+        arguments = (ruled.tribe_id, 9990, 10000, datetime.now(UTC), ["gotcha"], [90 * 86400.0])
+        query = sql.SQL("EXPLAIN SELECT * FROM tributary.held_beliefs_v1({}, true)")
+        literals = sql.SQL(", ").join(map(sql.Literal, arguments))
+
+        def plan() -> str:
+            return "\n".join(row[0] for row in connection.execute(query.format(literals)))
+
+        found = plan()
+        for index in ("lesson_begun", "lesson_ended", "lesson_aging", "lesson_expiring"):
+            assert f" {index} " in found, found
+        assert "Seq Scan" not in found
+        connection.execute("DROP INDEX tributary.lesson_begun, tributary.lesson_aging")
+        assert "Seq Scan" in plan()

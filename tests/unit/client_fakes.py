@@ -122,7 +122,14 @@ def changes(*ticks: int, clock: int | None = None, tick: int | None = None) -> d
 
 def diff(**over: Any) -> dict[str, Any]:
     began = {"change": "began", "how": "learned", "at": AT, "event": event(), "lesson": lesson(), "replaced": [TWO]}
-    withered: dict[str, Any] = {"change": "ended", "how": "withered", "at": AT, "event": None, "lesson": lesson(TWO), "replaced": []}
+    withered: dict[str, Any] = {
+        **began,
+        "change": "ended",
+        "how": "withered",
+        "event": None,
+        "lesson": lesson(TWO),
+        "replaced": [],
+    }
     known: dict[str, Any] = {"since": {"tick": 3, "at": AT}, "until": {"tick": 7, "at": AT}, "began": 1, "ended": 1}
     return {**known, "changes": [began, withered], "next": None, "receipt": receipt(2), **over}
 

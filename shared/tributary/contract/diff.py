@@ -19,7 +19,7 @@ class BeliefChangeReply(Reply):
 
     change: ChangeOfBelief
     how: HowChanged = Field(
-        description="Of what began: `learned`, or `revived` after it had withered, by a confirmation or the end of a dispute. "
+        description="Of what began: `learned`, or `revived`, by the end of a dispute, after it had withered. "
         "Of what ended: `expired` and `withered` are the work of time, whether or not the gardener has written it down."
     )
     at: datetime = Field(description="When it began or ended.")

@@ -235,8 +235,8 @@ BEGIN
         filters.present := true; -- when a lesson was learned narrows nothing: the newest come first
         few := narrowed_v1(p_tribe, filters, narrow_limit_v1(
             (SELECT coalesce(sum(c.lessons), 0)::bigint FROM tribe_count c WHERE c.tribe_id = p_tribe), p_limit));
-        IF few IS NOT NULL THEN -- with those of which the kind and the author are known still, but by no facet
-            few := few || ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND l.status = 'erased');
+        IF few IS NOT NULL THEN
+            few := few || ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND (l.held OR l.status = 'erased'));
         END IF;
     END IF;
     page := ARRAY(
