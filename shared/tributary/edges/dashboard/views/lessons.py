@@ -90,6 +90,10 @@ def _listed(visit: Visit, wanted: Wanted) -> Mapping[str, object]:
         visit.memory.pages(
             status=cast("Status | None", wanted.status or None),
             page_size=PAGE_SIZE,
+            kind=cast("Kind", wanted.kinds[0]) if len(wanted.kinds) == 1 else None,
+            subject=wanted.subject or None,
+            tags=tags_of(wanted.tags),
+            author=wanted.author or None,
             before=before,
         )
     )
