@@ -1,0 +1,86 @@
+"""The harness itself: what goes wrong in a page behind a test's back fails the test, unless the test brought it about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.chromium import NoBrowserError, found
+from tests.browser.serving import Leaves, Reply, leaf, served
+from tests.browser.tabs import Tabs
+from tests.browser.watching import Kind, watch_of
+
+FAILING = leaf('<img src="/none.svg" alt="">', script="fetch('/broken').then(reply => { throw new Error(`gone: ${reply.status}`) })")
+BROKEN = Leaves({**FAILING.replies, "/broken": Reply(body="", status=503)})
+
+
+def seen(browser: Browser, app: Leaves, until: Callable[[Page], object]) -> str:
+    """Returns what a test that visits the app's page would fail with at its end."""
+    with served(app) as url, pytest.raises(AssertionError) as failure, Tabs(browser) as tabs:
+        page = tabs.open(url)
+        page.goto("/")
+        until(page)
+    return str(failure.value)
+
+
+def test_inline_script_and_style_and_handler_under_the_policy_are_reported(browser: Browser) -> None:
+    inline = leaf('<script>document.title = "ran"</script><p style="color:red" onclick="1">x</p>')
+    told = seen(browser, inline, lambda page: page.wait_for_load_state())
+    for directive in ("script-src-elem", "style-src-attr", "script-src-attr"):
+        assert f"csp: {directive} keeps out inline" in told
+    assert "console: " in told
+
+
+def test_error_of_a_script_a_failed_response_and_a_missing_file_are_reported(browser: Browser) -> None:
+    def thrown(page: Page) -> None:
+        page.wait_for_function("() => performance.getEntriesByName(new URL('/broken', location), 'resource').length")
+        page.evaluate("fetch('/')")
+
+    told = seen(browser, BROKEN, thrown)
+    assert "error: gone: 503" in told
+    assert "response: 503 GET http://127.0.0.1:" in told
+    assert "404" in told
+    assert "/none.svg" in told
+
+
+def test_request_to_another_host_is_reported_and_leads_nowhere(browser: Browser) -> None:
+    away = leaf('<a href="https://elsewhere.invalid/">away</a>', script="fetch('https://elsewhere.invalid/x').catch(() => 0)")
+    away = Leaves({**away.replies, "/": Reply(body=away.replies["/"].body, headers={"content-security-policy": "connect-src *"})})
+    with served(away) as url, pytest.raises(AssertionError) as failure, Tabs(browser) as tabs:
+        page = tabs.open(url)
+        with page.expect_event("requestfailed"):
+            page.goto("/")
+    assert "elsewhere: GET https://elsewhere.invalid/x" in str(failure.value)
+    assert "net::ERR_NAME_NOT_RESOLVED" in str(failure.value)
+
+
+def test_dialog_is_reported_and_closed(browser: Browser) -> None:
+    told = seen(browser, leaf("", script="alert('boo'); document.title = 'after'"), lambda page: page.wait_for_load_state())
+    assert "dialog: alert: boo" in told
+
+
+def test_what_a_test_expects_is_no_trouble_and_what_then_does_not_come_is(browser: Browser) -> None:
+    with served(leaf("")) as url:
+        with Tabs(browser) as tabs:
+            page = tabs.open(url)
+            watch_of(page).expect(Kind.CONSOLE, "/none")
+            page.goto("/none")
+        with pytest.raises(AssertionError, match="console: '/none' was expected, and did not come"), Tabs(browser) as tabs:
+            page = tabs.open(url)
+            watch_of(page).expect(Kind.CONSOLE, "/none")
+            page.goto("/")
+
+
+def test_trouble_does_not_hide_why_the_test_failed(browser: Browser) -> None:
+    with served(leaf("<script>1</script>")) as url, pytest.raises(ZeroDivisionError) as failure, Tabs(browser) as tabs:
+        page = tabs.open(url)
+        page.goto("/")
+        raise ZeroDivisionError
+    assert any("csp: script-src-elem" in note for note in failure.value.__notes__)
+
+
+def test_missing_browser_says_how_to_install_it() -> None:
+    with pytest.raises(NoBrowserError, match="make system-deps"):
+        found("chromium-of-nowhere")
