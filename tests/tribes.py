@@ -75,11 +75,12 @@ def open_tribal(
     screen: Screen | None = None,
     notice: PendingNotice | None = None,
     curator_token: str | None = None,
+    clock: SetClock | None = None,
     **settings: object,
 ) -> Iterator[Tribal]:
     """Makes a tribe in the migrated database at `url` and opens a memory on it; with a curator's token, on the tribe of that name
     that is there already."""
-    clock = SetClock()
+    clock = clock or SetClock()
     adapters = Adapters(
         embedder=embedder or HashedEmbedder(),
         next_embedder=next_embedder,

@@ -69,9 +69,7 @@ def populated(server_url: str, template: str) -> tuple[str, Company]:
     """The name of a database with a tribe that has lived for a while, for tests to copy, and who may sign in there."""
     with psycopg.connect(server_url, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(POPULATED)))
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(POPULATED), sql.Identifier(template))
-        )
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(POPULATED), sql.Identifier(template)))
     return POPULATED, populated_company(database_at(server_url, POPULATED))
 
 

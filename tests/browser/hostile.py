@@ -53,6 +53,7 @@ HOSTILE: Mapping[str, str] = {
 
 _ELEMENTS = """elsewhere => {
   const took = [];
+  const followed = /^(href|src|srcset|action|formaction|poster|data|ping|hx-(get|post|put|delete|patch))$/;
   const told = element => element.outerHTML.replace(/\\s+/g, ' ').slice(0, 160);
   const bad = value => /^\\s*(javascript|vbscript|data:text)/i.test(value) || value.includes(elsewhere);
   if (window.pwned !== undefined || Object.prototype.pwned !== undefined) took.push('its script ran');
@@ -61,7 +62,7 @@ _ELEMENTS = """elsewhere => {
   for (const element of document.querySelectorAll('*')) {
     for (const {name, value} of element.attributes) {
       if (/^(on|hx-on|data-hx-on|data-pwned|style$)/.test(name)) took.push(`${name} is an attribute of ${told(element)}`);
-      else if (/^(href|src|srcset|action|formaction|poster|data|ping|hx-(get|post|put|delete|patch))$/.test(name) && bad(value))
+      else if (followed.test(name) && bad(value))
         took.push(`${name} leads astray in ${told(element)}`);
     }
     if (['IFRAME', 'OBJECT', 'EMBED', 'BASE', 'META'].includes(element.tagName) && told(element).includes('pwned'))
@@ -88,7 +89,7 @@ _NEVER = (Kind.ERROR, Kind.CSP, Kind.DIALOG, Kind.ELSEWHERE)
 
 
 def hostile_draft(name: str, **fields: object) -> Draft:
-    """Returns a lesson with the hostile text of that name in every field that takes one, cut to what the field holds; `fields` replace it."""
+    """Returns a lesson with the hostile text of that name in every field, as much as it holds; `fields` replace it."""
     text = HOSTILE[name]
     short = text[: limits.SUBJECT_CHARACTERS]
     given: dict[str, object] = {
@@ -97,7 +98,11 @@ def hostile_draft(name: str, **fields: object) -> Draft:
         "source": Source(how=How.OBSERVED, ref=text[: limits.REF_CHARACTERS]),
         "subject": short,
         "tags": {text[: limits.TAG_KEY_CHARACTERS]: short},
-        "evidence": (Evidence(type=text[: limits.TAG_KEY_CHARACTERS], ref=text[: limits.REF_CHARACTERS], note=text[: limits.EVIDENCE_CHARACTERS]),),
+        "evidence": (
+            Evidence(
+                type=text[: limits.TAG_KEY_CHARACTERS], ref=text[: limits.REF_CHARACTERS], note=text[: limits.EVIDENCE_CHARACTERS]
+            ),
+        ),
         "rationale": text,
     }
     return Draft(**{**given, **fields})  # type: ignore[arg-type]  # the test's own keywords

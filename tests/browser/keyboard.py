@@ -14,10 +14,11 @@ _CONTROLS = """() => {
     const style = getComputedStyle(element);
     return [style.boxShadow, style.borderColor].join();
   };
-  const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [onclick], [role=button]')];
+  const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [role=button], [role=link]')];
   const groups = new Set();
   const controls = all.filter(element => {
-    if (element.matches(':disabled, [type=hidden], [inert] *') || !element.checkVisibility({visibilityProperty: true})) return false;
+    if (element.matches(':disabled, [type=hidden], [inert] *')) return false;
+    if (!element.checkVisibility({visibilityProperty: true})) return false;
     if (element.tabIndex < 0 && composite.includes(element.getAttribute('role'))) return false;
     if (element.type !== 'radio' || !element.name) return true;
     const group = [element.form && element.form.id, element.name].join();
@@ -43,7 +44,7 @@ _TOLD = "(found, index) => found.controls[index].outerHTML.replace(/\\s+/g, ' ')
 
 
 def assert_reachable(page: Page) -> None:
-    """Fails unless Tab reaches every link, button and field that is shown, each with an outline, a ring or another border while it is at it.
+    """Fails unless Tab reaches every link, button and field that is shown, each with an outline, ring or other border meanwhile.
 
     What a dialog or a closed `details` hides is not shown. Ends with the focus where the last Tab left it.
     """

@@ -1,4 +1,4 @@
-"""A tribe that has lived for three days: what pages have to show, made by the product's own calls and then told as it was lived."""
+"""A tribe that has lived for three days: what pages have to show, made by the product's own calls in seconds and then retold."""
 
 from __future__ import annotations
 
@@ -128,10 +128,14 @@ class _Life:
         self.telling.add(23, reconciled)
         self.telling.add(12.3, failed)
         self.telling.add(
-            6, lambda: doubted(ben, "refund:order-55120", "Refund order 55120, 89.90 EUR", "the connection was lost after the request")
+            6,
+            lambda: doubted(
+                ben, "refund:order-55120", "Refund order 55120, 89.90 EUR", "the connection was lost after the request"
+            ),
         )
         self.telling.add(
-            1.9, lambda: doubted(bot, "page:warehouse", "Set the night override of the warehouse's pager", "the process was killed")
+            1.9,
+            lambda: doubted(bot, "page:warehouse", "Set the night override of the warehouse's pager", "the process was killed"),
         )
         self.telling.add(0.2, lambda: begun(bot, "deploy:tax:77", "Roll out tax 77 to production", lease_s=3600))
 

@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 import psycopg
 from psycopg import sql
 
-# Between two knots time runs evenly. What lies before the first was given in the story's time; after the last, all moves as it did.
+# Between two knots time runs evenly. What lies before the first was given in the story's time; after the last, all moves along.
 _RETOLD = """
 CREATE FUNCTION pg_temp.retold(t timestamptz) RETURNS timestamptz LANGUAGE sql STABLE AS $$
     SELECT coalesce(max(CASE
         WHEN next_lived IS NULL THEN told + (t - lived)
-        ELSE told + (next_told - told) * (extract(epoch FROM t - lived) / extract(epoch FROM next_lived - lived))::double precision
+        ELSE told + (next_told - told)
+            * (extract(epoch FROM t - lived) / extract(epoch FROM next_lived - lived))::double precision
     END), t)
     FROM (SELECT lived, told, lead(lived) OVER w AS next_lived, lead(told) OVER w AS next_told
           FROM knots WINDOW w AS (ORDER BY lived)) AS k

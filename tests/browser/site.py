@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, StorageState
 
 from tests.browser.serving import served
 from tests.browser.tabs import ZONE, Tabs, Theme, Width
@@ -42,20 +43,30 @@ class Site:
     tribal: Tribal
     tabs: Tabs
     tokens: dict[str, str]
-    _signed_in: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+    _sessions: dict[str, StorageState] = field(default_factory=dict)
 
     def visit(
-        self, who: str | None = None, *, theme: Theme = "light", width: Width = 1440, zone: str = ZONE, path: str = "/"
+        self,
+        who: str | None = None,
+        *,
+        theme: Theme = "light",
+        width: Width = 1440,
+        zone: str = ZONE,
+        at: datetime | None = None,
+        path: str = "/",
     ) -> Page:
         """Returns a page at `path`, signed in as the agent of that name (`reader`, `writer`, `curator`), or as nobody.
 
-        All visits of one agent share one session, begun at the first one, as tabs of one browser do.
+        All visits of one agent share one session, begun at the first one, as tabs of one browser do. To the page's scripts it is
+        always `at`, if given.
         """
-        cookies = self._signed_in.get(who or "", [])
-        page = self.tabs.open(self.url, theme=theme, width=width, zone=zone, cookies=cookies)
-        if who is not None and not cookies:
+        session = None if who is None else self._sessions.get(who)
+        page = self.tabs.open(self.url, theme=theme, width=width, zone=zone, session=session)
+        if at is not None:
+            page.clock.set_fixed_time(at)
+        if who is not None and session is None:
             sign_in(page, self.tokens[who])
-            self._signed_in[who] = [dict(one) for one in page.context.cookies()]
+            self._sessions[who] = page.context.storage_state()
         page.goto(path)
         return page
 
@@ -78,8 +89,9 @@ def open_site(url: str, tabs: Tabs, *, company: Company | None = None, **adapter
 
     `adapters` are those of `open_tribal`. Pages that are open are closed before the server ends.
     """
-    known = {} if company is None else {"name": company.tribe, "curator_token": company.tokens[Role.CURATOR.value]}
-    with open_tribal(url, **known, **adapters) as tribal:
+    if company is not None:
+        adapters = {**adapters, "name": company.tribe, "curator_token": company.tokens[Role.CURATOR.value]}
+    with open_tribal(url, **adapters) as tribal:
         present = company or company_of(tribal)
         with dashboard(tribal) as app, served(app) as address, tabs:
             yield Site(url=address, tribal=tribal, tabs=tabs, tokens=dict(present.tokens))
@@ -90,5 +102,3 @@ def dashboard(tribal: Tribal) -> Iterator[Asgi]:
     """Gives the app as it is wired everywhere, over the tribe's own settings and adapters."""
     with ExitStack() as opened:
         yield make_app(lambda: opened.enter_context(open_prober(tribal.settings)), now=tribal.clock)
-
-

@@ -240,7 +240,9 @@ class Against:
 
 def _against(hours_ago: float, who: str, subject: str, text: str, rationale: str) -> Against:
     source = Source(how=How.OBSERVED, ref=f"run:{who}-{round(hours_ago * 60)}")
-    return Against(hours_ago=hours_ago, who=who, subject=subject, claim=CounterClaim(text=text, source=source, rationale=rationale))
+    return Against(
+        hours_ago=hours_ago, who=who, subject=subject, claim=CounterClaim(text=text, source=source, rationale=rationale)
+    )
 
 
 ACCEPTED = _against(

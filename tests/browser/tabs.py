@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, StorageState
 
 from tests.browser.watching import Watch, watch_of
 
@@ -31,9 +31,9 @@ class Tabs:
         theme: Theme = "light",
         width: Width = 1440,
         zone: str = ZONE,
-        cookies: Sequence[Mapping[str, Any]] = (),
+        session: StorageState | None = None,
     ) -> Page:
-        """Returns an empty page with an address book of one: paths are paths of `home`, and any other host is elsewhere."""
+        """Returns an empty page, with the cookies of `session`; paths are those of `home`, and any other host is elsewhere."""
         context = self.browser.new_context(
             base_url=home,
             color_scheme=theme,
@@ -42,7 +42,7 @@ class Tabs:
             locale="en-GB",
             reduced_motion="reduce",
             service_workers="block",
-            storage_state={"cookies": list(cookies), "origins": []},  # type: ignore[typeddict-item]  # as Playwright gave them
+            storage_state=session,
         )
         context.set_default_timeout(15_000)
         page = context.new_page()

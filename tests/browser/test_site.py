@@ -81,7 +81,8 @@ def test_tribe_that_lived_has_something_for_every_page_within_three_days_and_in_
     (shape,) = tribal.rows(
         "SELECT bool_and(at > before) AS ordered, min(at) > now() - interval '3 days' AS recent, max(at) <= now() AS past,"
         " max(at) - min(at) > interval '70 hours' AS long"
-        " FROM (SELECT at, lag(at) OVER (ORDER BY tick) AS before FROM (SELECT DISTINCT tick, at FROM tributary.lesson_event) t) e"
+        " FROM (SELECT at, lag(at) OVER (ORDER BY tick) AS before"
+        " FROM (SELECT DISTINCT tick, at FROM tributary.lesson_event) t) e"
     )
     assert set(shape.values()) == {True}
     assert tribal.recall("checkout answers 503").hits

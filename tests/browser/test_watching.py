@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -12,22 +13,31 @@ from tests.browser.serving import Leaves, Reply, leaf, served
 from tests.browser.tabs import Tabs
 from tests.browser.watching import Kind, watch_of
 
-FAILING = leaf('<img src="/none.svg" alt="">', script="fetch('/broken').then(reply => { throw new Error(`gone: ${reply.status}`) })")
+FAILING = leaf(
+    '<img src="/none.svg" alt="">', script="fetch('/broken').then(reply => { throw new Error(`gone: ${reply.status}`) })"
+)
 BROKEN = Leaves({**FAILING.replies, "/broken": Reply(body="", status=503)})
 
 
-def seen(browser: Browser, app: Leaves, until: Callable[[Page], object]) -> str:
-    """Returns what a test that visits the app's page would fail with at its end."""
-    with served(app) as url, pytest.raises(AssertionError) as failure, Tabs(browser) as tabs:
-        page = tabs.open(url)
-        page.goto("/")
-        until(page)
+def seen(browser: Browser, app: Leaves, visit: Callable[[Page], object]) -> str:
+    """Returns what a test that makes this visit to the app would fail with at its end."""
+
+    def visited() -> None:
+        with served(app) as url, Tabs(browser) as tabs:
+            visit(tabs.open(url))
+
+    with pytest.raises(AssertionError) as failure:
+        visited()
     return str(failure.value)
+
+
+def root(page: Page) -> None:
+    page.goto("/")
 
 
 def test_inline_script_and_style_and_handler_under_the_policy_are_reported(browser: Browser) -> None:
     inline = leaf('<script>document.title = "ran"</script><p style="color:red" onclick="1">x</p>')
-    told = seen(browser, inline, lambda page: page.wait_for_load_state())
+    told = seen(browser, inline, root)
     for directive in ("script-src-elem", "style-src-attr", "script-src-attr"):
         assert f"csp: {directive} keeps out inline" in told
     assert "console: " in told
@@ -35,6 +45,7 @@ def test_inline_script_and_style_and_handler_under_the_policy_are_reported(brows
 
 def test_error_of_a_script_a_failed_response_and_a_missing_file_are_reported(browser: Browser) -> None:
     def thrown(page: Page) -> None:
+        page.goto("/")
         page.wait_for_function("() => performance.getEntriesByName(new URL('/broken', location), 'resource').length")
         page.evaluate("fetch('/')")
 
@@ -48,36 +59,44 @@ def test_error_of_a_script_a_failed_response_and_a_missing_file_are_reported(bro
 def test_request_to_another_host_is_reported_and_leads_nowhere(browser: Browser) -> None:
     away = leaf('<a href="https://elsewhere.invalid/">away</a>', script="fetch('https://elsewhere.invalid/x').catch(() => 0)")
     away = Leaves({**away.replies, "/": Reply(body=away.replies["/"].body, headers={"content-security-policy": "connect-src *"})})
-    with served(away) as url, pytest.raises(AssertionError) as failure, Tabs(browser) as tabs:
-        page = tabs.open(url)
+
+    def failed(page: Page) -> None:
         with page.expect_event("requestfailed"):
             page.goto("/")
-    assert "elsewhere: GET https://elsewhere.invalid/x" in str(failure.value)
-    assert "net::ERR_NAME_NOT_RESOLVED" in str(failure.value)
+
+    told = seen(browser, away, failed)
+    assert "elsewhere: GET https://elsewhere.invalid/x" in told
+    assert "net::ERR_NAME_NOT_RESOLVED" in told
 
 
 def test_dialog_is_reported_and_closed(browser: Browser) -> None:
-    told = seen(browser, leaf("", script="alert('boo'); document.title = 'after'"), lambda page: page.wait_for_load_state())
+    told = seen(browser, leaf("", script="alert('boo')"), root)
     assert "dialog: alert: boo" in told
 
 
-def test_what_a_test_expects_is_no_trouble_and_what_then_does_not_come_is(browser: Browser) -> None:
-    with served(leaf("")) as url:
-        with Tabs(browser) as tabs:
-            page = tabs.open(url)
+def test_what_a_test_expects_is_no_trouble_and_what_then_does_not_come_is(browser: Browser, tabs: Tabs) -> None:
+    def missed(path: str) -> Callable[[Page], None]:
+        def visit(page: Page) -> None:
             watch_of(page).expect(Kind.CONSOLE, "/none")
-            page.goto("/none")
-        with pytest.raises(AssertionError, match="console: '/none' was expected, and did not come"), Tabs(browser) as tabs:
-            page = tabs.open(url)
-            watch_of(page).expect(Kind.CONSOLE, "/none")
-            page.goto("/")
+            page.goto(path)
+
+        return visit
+
+    app = leaf("")
+    app = Leaves({**app.replies, "/none": replace(app.replies["/"], status=404)})
+    with served(app) as url:
+        missed("/none")(tabs.open(url))
+    assert "console: '/none' was expected, and did not come" in seen(browser, app, missed("/"))
 
 
 def test_trouble_does_not_hide_why_the_test_failed(browser: Browser) -> None:
-    with served(leaf("<script>1</script>")) as url, pytest.raises(ZeroDivisionError) as failure, Tabs(browser) as tabs:
-        page = tabs.open(url)
-        page.goto("/")
-        raise ZeroDivisionError
+    def visited() -> None:
+        with served(leaf("<script>1</script>")) as url, Tabs(browser) as tabs:
+            tabs.open(url).goto("/")
+            raise AssertionError("the test's own")
+
+    with pytest.raises(AssertionError, match="the test's own") as failure:
+        visited()
     assert any("csp: script-src-elem" in note for note in failure.value.__notes__)
 
 
