@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
 
@@ -47,3 +47,21 @@ def launched() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+class Running:
+    """One browser for whoever asks, launched at the first asking and again after it was closed."""
+
+    def __init__(self) -> None:
+        self._opened = ExitStack()
+        self._browser: Browser | None = None
+
+    def browser(self) -> Browser:
+        """Returns the browser; raises NoBrowserError."""
+        if self._browser is None:
+            self._browser = self._opened.enter_context(launched())
+        return self._browser
+
+    def close(self) -> None:
+        self._browser = None
+        self._opened.close()

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from psycopg import sql
 
-from tests.browser.chromium import launched
+from tests.browser.chromium import Running
 from tests.browser.populate import populated_company
 from tests.browser.serving import served
 from tests.browser.site import Company, Site, open_site
@@ -21,6 +21,7 @@ from tributary.edges.dashboard.port import Asgi
 
 POPULATED = "tributary_populated"
 HERE = Path(__file__).parent
+RUNNING = Running()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -30,11 +31,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.system)
 
 
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """The browser; gone before a test of another folder runs, since a thread that drives it can run no event loop."""
-    with launched() as browser:
-        yield browser
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Ends the browser before a test of another folder runs: the thread that drives it can run no event loop meanwhile."""
+    if nextitem is None or not nextitem.path.is_relative_to(HERE):
+        RUNNING.close()
+
+
+@pytest.fixture
+def browser() -> Browser:
+    """The browser, which all tests share."""
+    return RUNNING.browser()
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images"
 TAKEN_AT = datetime(2026, 11, 27, 15, 4, tzinfo=UTC)
 """The present of every picture."""
 MOST_BYTES = 120_000
-COLOURS = 128
+COLOURS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +50,8 @@ class Shot:
     """Waits until the page shows what it is to show."""
 
     @property
-    def file(self) -> Path:
-        return IMAGES / f"dashboard-{self.name}.png"
+    def file(self) -> str:
+        return f"dashboard-{self.name}.png"
 
 
 SHOTS: Sequence[Shot] = (
@@ -61,21 +61,21 @@ SHOTS: Sequence[Shot] = (
 )
 
 
-def take(site: Site, shot: Shot) -> None:
-    """Writes the picture. Raises AssertionError when anything goes wrong in its page, or when it would be too large."""
+def take(site: Site, shot: Shot, folder: Path = IMAGES) -> int:
+    """Writes the picture and returns its bytes. Raises AssertionError when its page goes wrong, or it would be too large."""
     page = site.visit(shot.who, theme=shot.theme, width=shot.width, zone="Europe/Berlin", at=TAKEN_AT, path=shot.path)
     shot.ready(page)
     wrong = watch_of(page).unexpected()
     assert not wrong, f"{shot.path} is not as it should be: {'; '.join(wrong)}"
     picture = small(page.screenshot(animations="disabled", caret="hide"))
-    assert len(picture) <= MOST_BYTES, f"{shot.file.name} would be {len(picture)} bytes; at most {MOST_BYTES} are kept"
-    shot.file.write_bytes(picture)
+    assert len(picture) <= MOST_BYTES, f"{shot.file} would be {len(picture)} bytes; at most {MOST_BYTES} are kept"
+    return (folder / shot.file).write_bytes(picture)
 
 
 def small(png: bytes) -> bytes:
     """Returns the picture with a palette of its own, the best of COLOURS colours."""
     with Image.open(io.BytesIO(png)) as whole:
-        flat = whole.convert("RGB").quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        flat = whole.convert("RGB").quantize(COLOURS, method=Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
     written = io.BytesIO()
     flat.save(written, "PNG", optimize=True)
     return written.getvalue()
@@ -90,10 +90,8 @@ def lived_in() -> Iterator[Site]:
         migrate(Target(url=url))
         embedder = MiniLmEmbedder()
         company = populated_company(url, ends_at=TAKEN_AT, embedder=embedder)
-        clock = SetClock()
-        clock.advance(seconds=(TAKEN_AT - clock()).total_seconds())
         tabs = Tabs(opened.enter_context(launched()))
-        yield opened.enter_context(open_site(url, tabs, company=company, embedder=embedder, clock=clock))
+        yield opened.enter_context(open_site(url, tabs, company=company, embedder=embedder, clock=SetClock(stands_at=TAKEN_AT)))
 
 
 def main(names: Sequence[str]) -> None:
@@ -104,8 +102,7 @@ def main(names: Sequence[str]) -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     with lived_in() as site:
         for shot in wanted:
-            take(site, shot)
-            sys.stdout.write(f"{shot.file.name}: {shot.file.stat().st_size} bytes\n")
+            sys.stdout.write(f"{shot.file}: {take(site, shot)} bytes\n")
 
 
 if __name__ == "__main__":

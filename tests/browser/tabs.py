@@ -22,7 +22,7 @@ class Tabs:
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
-        self._pages: list[Page] = []
+        self.pages: list[Page] = []
 
     def open(
         self,
@@ -46,13 +46,13 @@ class Tabs:
         )
         context.set_default_timeout(15_000)
         page = context.new_page()
-        self._pages.append(page)
+        self.pages.append(page)
         Watch(page, home)
         return page
 
     def close(self) -> list[str]:
         """Closes all pages and returns what went wrong unexpectedly."""
-        pages, self._pages = self._pages, []
+        pages, self.pages = self.pages, []
         wrong: list[str] = []
         for page in pages:
             if not page.is_closed():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -17,6 +20,8 @@ FAILING = leaf(
     '<img src="/none.svg" alt="">', script="fetch('/broken').then(reply => { throw new Error(`gone: ${reply.status}`) })"
 )
 BROKEN = Leaves({**FAILING.replies, "/broken": Reply(body="", status=503)})
+
+ROOT = Path(__file__).parents[2]
 
 
 def seen(browser: Browser, app: Leaves, visit: Callable[[Page], object]) -> str:
@@ -103,3 +108,12 @@ def test_trouble_does_not_hide_why_the_test_failed(browser: Browser) -> None:
 def test_missing_browser_says_how_to_install_it() -> None:
     with pytest.raises(NoBrowserError, match="make system-deps"):
         found("chromium-of-nowhere")
+
+
+def test_test_of_another_folder_that_comes_after_these_can_run_an_event_loop(tmp_path: Path) -> None:
+    after = tmp_path / "test_after.py"
+    after.write_text("import asyncio\n\n\ndef test_loop() -> None:\n    asyncio.run(asyncio.sleep(0))\n")
+    before = f"{Path(__file__).relative_to(ROOT)}::{test_dialog_is_reported_and_closed.__name__}"
+    run = [sys.executable, "-m", "pytest", "-q", "--rootdir", str(ROOT), "-c", "pyproject.toml", before, str(after)]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
