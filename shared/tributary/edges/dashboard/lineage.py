@@ -11,20 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tributary.client import Lesson, Timeline
+from tributary.client.visible import visible
 from tributary.contract.history import LinkReply
 
 DRAWN = 6
 """So many lessons are drawn on each side of the one that is looked at, those nearest to it; the list names more."""
-WIDTH, BOX_HEIGHT, STEP = 336, 46, 66
-_LANE, _MOST_LANES, _SHOWN = 10, 4, 38
+WIDTH, BOX_HEIGHT, STEP = 336, 62, 82
+LINES = 2
+_LANE, _MOST_LANES, _SHOWN = 10, 4, 42
 
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A box. `words` is None where the text is erased, or is not to be followed."""
+    """A box. `words` are the lines of its text; none where that is erased, or is not to be followed."""
 
     id: str
-    words: str | None
+    words: Sequence[str]
     status: str
     since: int | None
     until: int | None
@@ -56,7 +58,7 @@ class _Box:
     """A lesson before it has its place."""
 
     id: str
-    words: str | None
+    words: Sequence[str]
     status: str
     since: int | None
     until: int | None
@@ -119,7 +121,7 @@ def _arrow(start: int, end: int, lanes: dict[int, int], margin: int) -> str:
 def _of_link(link: LinkReply) -> _Box:
     return _Box(
         id=link.id,
-        words=None if link.held or not link.text else shortened(link.text),
+        words=() if link.held or not link.text else lines_of(link.text),
         status=link.status,
         since=link.activated.tick if link.activated else None,
         until=link.deactivated.tick if link.deactivated else None,
@@ -130,7 +132,7 @@ def _of_link(link: LinkReply) -> _Box:
 def _of_lesson(lesson: Lesson, *, held: bool) -> _Box:
     return _Box(
         id=lesson.id,
-        words=None if held or not lesson.text else shortened(lesson.text),
+        words=() if held or not lesson.text else lines_of(lesson.text),
         status=lesson.status,
         since=lesson.activated.tick if lesson.activated else None,
         until=lesson.deactivated.tick if lesson.deactivated else None,
@@ -138,12 +140,27 @@ def _of_lesson(lesson: Lesson, *, held: bool) -> _Box:
     )
 
 
-def shortened(text: str) -> str:
-    """Returns as much of a text as a box holds, on one line."""
-    words = " ".join(text.split())
+def lines_of(text: str) -> tuple[str, ...]:
+    """Returns as much of a text as a box holds, in lines of at most so many columns."""
+    left = " ".join(visible(text, joiners=True).split())
+    lines: list[str] = []
+    while left and len(lines) < LINES:
+        end = _fitting(left)
+        blank = left.rfind(" ", 0, end + 1)
+        if end < len(left) and blank > end // 2:
+            end = blank
+        lines.append(left[:end].rstrip())
+        left = left[end:].lstrip()
+    if left:
+        lines[-1] = lines[-1][: _fitting(lines[-1]) - 1].rstrip() + "…"
+    return tuple(lines)
+
+
+def _fitting(text: str) -> int:
+    """Returns how many characters fit into a line; wide ones take two columns."""
     room = _SHOWN
-    for place, character in enumerate(words):
+    for place, character in enumerate(text):
         room -= 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if room < 0:
-            return words[:place].rstrip() + "…"
-    return words
+            return place
+    return len(text)

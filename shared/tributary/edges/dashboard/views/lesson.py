@@ -10,7 +10,7 @@ from typing import Any, cast
 from tributary.client import LessonDetail, Timeline, ids
 from tributary.client.errors import InvalidRequest, NotFound
 from tributary.client.values import source_of
-from tributary.contract.curation import DecisionReply, RetireCause
+from tributary.contract.curation import CandidateReply, DecisionReply, RetireCause, Verdict, VerdictReply
 from tributary.contract.models import How, LessonReply, Outcome
 from tributary.core.agent import Role
 from tributary.core.confidence import WITHERED_BELOW, half_life
@@ -26,6 +26,7 @@ EVENTS = 25
 DECISIONS = 10
 LISTED = 50
 """So many lessons of the chain are listed on each side of this one."""
+_WEIGHTY: tuple[Verdict, ...] = ("conflicts", "same", "unsure", "unrelated")
 _RETIRABLE = ("active", "pending", "disputed", "quarantined")
 
 HAPPENED = {
@@ -93,6 +94,7 @@ def _lesson(visit: Visit) -> Shown:
         "picture": draw(timeline, held=held),
         "chain": _chain(timeline),
         "decisions": _decisions(visit, which),
+        "compared": _compared,
         "own": not visit.visitor.public and now.author == visit.visitor.name,
         "may": _may(visit, now, past=as_of is not None),
         "failed": visit.path.rpartition("/")[2] if visit.refusal else "",
@@ -152,6 +154,15 @@ def _decisions(visit: Visit, which: str) -> tuple[DecisionReply, ...] | None:
     return tuple(next(visit.memory.curation.decisions(which, page_size=DECISIONS).pages()).items)
 
 
+def _compared(decision: DecisionReply) -> list[tuple[CandidateReply, VerdictReply | None]]:
+    """Returns the candidates with their verdicts: first those that decided, then the nearest."""
+    verdicts = {one.lesson: one for one in decision.verdicts}
+    pairs = [(one, verdicts.get(one.lesson)) for one in decision.candidates]
+    return sorted(
+        pairs, key=lambda pair: (_WEIGHTY.index(pair[1].verdict) if pair[1] else len(_WEIGHTY), -(pair[0].similarity or -1))
+    )
+
+
 def _scored(visit: Visit, detail: LessonDetail, as_of: int | datetime | None) -> Mapping[str, object]:
     """Asks the question once more, of such lessons only as this is one: what a hit scores does not depend on the others."""
     query = visit.asked("query")
@@ -183,7 +194,8 @@ def _may(visit: Visit, now: LessonReply, *, past: bool) -> Mapping[str, bool]:
 def _confirm(visit: Visit) -> Sent:
     reply = visit.memory.reinforce(visit.part("id"), idempotency_key=visit.key)
     return Sent(
-        path=f"/lessons/{reply.lesson.id}", said="lesson-confirmed" if reply.outcome == "reinforced" else "lesson-counted"
+        path=f"/lessons/{reply.lesson.id}",
+        said="lesson-confirmed" if reply.outcome == "reinforced" else "lesson-counted",
     )
 
 
