@@ -6,8 +6,8 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 
 CHAOS_SECONDS ?= 300
 CHAOS_ROUNDS ?= 100
-# Two processes, each with a PostgreSQL of its own; a file's tests stay together
-AT_ONCE ?= --numprocesses 2 --dist loadfile
+# Three processes on two cores, since many tests wait for something; each with a PostgreSQL of its own; a file's tests stay together
+AT_ONCE ?= --numprocesses 3 --dist loadfile
 
 # Of the deployment: make deploy PROFILE=prod OPTIONS="-c dashboard=none" (docs/deploy.md)
 PROFILE ?= dev

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html.parser import HTMLParser
+from uuid import uuid4
 
 import httpx2
 from starlette.testclient import TestClient
 
 from tests.tribes import Tribal
+from tests.unit.test_dashboard_panel import WRITER
 from tributary.core.agent import Role
 from tributary.core.status import Observation
 from tributary.edges.dashboard.app import make_app
-from tributary.edges.dashboard.port import Setup
+from tributary.edges.dashboard.port import FrontDoor, Setup
 
 
 class Prober:
-    """Sees no database at all, unless told what to see."""
+    """Sees what it is told to, and counts how often it looks."""
 
-    def __init__(self, seen: Sequence[Observation] = ()) -> None:
+    def __init__(self, seen: Sequence[Observation] = WRITER) -> None:
         self.seen = seen
+        self.looks = 0
+        self.failure: Exception | None = None
+        self.before: Callable[[], object] = lambda: None
 
     def databases(self) -> Sequence[Observation]:
+        self.looks += 1
+        self.before()
+        if self.failure is not None:
+            raise self.failure
         return self.seen
 
 
@@ -70,12 +79,18 @@ class Visitor:
 
 @contextmanager
 def visiting(
-    tribal: Tribal, role: Role | None = Role.CURATOR, *, name: str | None = None, setup: Setup | None = None
+    tribal: Tribal,
+    role: Role | None = Role.CURATOR,
+    *,
+    setup: Setup | None = None,
+    prober: Prober | None = None,
+    door: FrontDoor | None = None,
 ) -> Iterator[Visitor]:
-    """Gives a visitor who is signed in with that role, or, for None, not at all."""
-    app = make_app(Prober, lambda: tribal.memory, setup or Setup(secure=False))
+    """Gives a visitor who is signed in with that role, or, for None, not at all. `door` may stand before the tribe's memory."""
+    seen = prober or Prober()
+    app = make_app(lambda: seen, lambda: door or tribal.memory, setup or Setup(secure=False), now=tribal.clock)
     with TestClient(app, raise_server_exceptions=False) as client:
         if role is not None:
-            token = tribal.curator_token if role is Role.CURATOR and name is None else tribal.token(name or f"a {role}", role)
+            token = tribal.curator_token if role is Role.CURATOR else tribal.token(f"{role}-{uuid4().hex[:8]}", role)
             assert client.post("/sign-in", data={"token": token}, follow_redirects=False).status_code == 303
         yield Visitor(client)

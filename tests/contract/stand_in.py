@@ -19,7 +19,7 @@ from tests.contract.stand_in_files import StandInFiles
 from tests.contract.stand_in_history import StandInHistory, diff_of
 from tests.contract.stand_in_responding import responding
 from tests.contract.stand_in_status import STATUS, costs_of, stats_of
-from tributary.core.agent import Principal, Role
+from tributary.core.agent import Principal, Role, SignedIn
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
 from tributary.core.diff import Diff
@@ -64,6 +64,8 @@ class StandIn:
     kept: dict[UUID, Lesson] = field(default_factory=dict)
     principals: dict[str, Principal] = field(default_factory=lambda: {one.role.value: one for one in (READER, WRITER, CURATOR)})
     bound: dict[str, Principal] = field(default_factory=lambda: dict(BOUND))
+    sessions: dict[str, str] = field(default_factory=dict)
+    """The tokens by which people signed in, by the secrets of their sessions."""
     failure: Exception | None = None
     failure_of: dict[str, Exception] = field(default_factory=dict)
     pending: bool = False
@@ -98,6 +100,24 @@ class StandIn:
         if user_arn not in self.bound:
             raise Unauthenticated(f"no agent is bound to '{user_arn}'")
         return self.bound[user_arn]
+
+    def sign_in(self, token: str, *, source: str) -> SignedIn:
+        self._note("sign_in", token=token, source=source)
+        if token not in self.principals:
+            raise Unauthenticated
+        secret = f"trs_{token}"
+        self.sessions[secret] = token
+        return SignedIn(secret=secret, principal=self.principals[token], ends_at=AT)
+
+    def session(self, secret: str) -> Principal:
+        self._note("session", secret=secret)
+        if secret not in self.sessions:
+            raise Unauthenticated
+        return self.principals[self.sessions[secret]]
+
+    def sign_out(self, secret: str) -> None:
+        self._note("sign_out", secret=secret)
+        self.sessions.pop(secret, None)
 
     def of(self, principal: Principal) -> StandIn:
         if principal.cell is not None:

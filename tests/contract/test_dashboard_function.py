@@ -17,7 +17,13 @@ from tributary.edges.dashboard.headers import HEADERS
 from tributary.edges.lambda_http.port import Event
 
 SAMPLES = sorted((EVENTS / "dashboard").glob("*.json"))
-EXPECTED = {"dashboard/unknown-page": 404, "dashboard/wrong-method": 405}
+EXPECTED = {
+    "dashboard/unknown-page": 404,
+    "dashboard/wrong-method": 405,
+    "dashboard/status": 303,
+    "dashboard/session-ended": 303,
+    "dashboard/sign-in-refused": 401,
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +42,9 @@ def test_function_answers_a_sample_event_as_its_name_says(dashboard: Deployed, p
     assert "<script>" not in response["body"]
 
 
-def test_function_shows_the_state_of_the_real_database(dashboard: Deployed) -> None:
-    assert "All is well" in dashboard(load(EVENTS / "dashboard" / "status.json"))["body"]
+def test_function_is_ready_on_the_real_database(dashboard: Deployed) -> None:
+    assert "not ready" not in dashboard(load(EVENTS / "dashboard" / "sign-in.json"))["body"]
+    assert dashboard(load(EVENTS / "dashboard" / "status.json"))["headers"]["location"] == "/sign-in?next=%2Fstatus"
     health = dashboard(load(EVENTS / "dashboard" / "health.json"))
     assert json.loads(health["body"]) == {"serves": True, "state": "ok", "causes": []}
 
@@ -49,12 +56,12 @@ def test_function_shows_nothing_of_any_tribe(database_url: str) -> None:
         shown = page + json.dumps(health)
         for known in ("secretive", "PLANTED", "curator", tribal.curator_token, str(tribal.tribe_id), tribal.tribe_id.hex):
             assert known not in shown
-    assert "All is well" in page
+    assert "not ready" not in page
 
 
 def status_and_health(environment: dict[str, str]) -> tuple[str, Event, list[dict[str, Any]]]:
     with Deployed("dashboard", environment) as deployed:
-        page, health = (deployed(load(EVENTS / "dashboard" / f"{name}.json")) for name in ("status", "health"))
+        page, health = (deployed(load(EVENTS / "dashboard" / f"{name}.json")) for name in ("sign-in", "health"))
         errors = [json.loads(line) for line in deployed.end().splitlines()]
     assert page["statusCode"] == 200
     return page["body"], health, errors
@@ -62,7 +69,8 @@ def status_and_health(environment: dict[str, str]) -> tuple[str, Event, list[dic
 
 def test_function_without_its_database_shows_so_and_is_503_to_a_health_check() -> None:
     page, health, _ = status_and_health({"TRIBUTARY_DATABASE_URL": NOWHERE})
-    assert "Something is failing" in page
+    assert "not ready" in page
+    assert "No connection to it could be opened" in page
     assert health["statusCode"] == 503
     assert json.loads(health["body"])["causes"] == ["unreachable", "no_answer"]
     assert "nobody" not in page

@@ -24,9 +24,11 @@ from tests.contract.deployed import Deployed
 from tests.contract.samples import LEARN, bearer
 from tests.contract.test_events import EVENTS, load
 from tests.integration.test_cli_serve import Serving, tributary_command
+from tributary.access import new_token
+from tributary.access.sessions import MOST_FAILURES
 from tributary.core.agent import Principal, Role
 from tributary.core.cells import shown_cell
-from tributary.core.errors import NotFound, Unauthenticated, Unavailable, UnknownCell
+from tributary.core.errors import NotFound, TooManyTries, Unauthenticated, Unavailable, UnknownCell
 from tributary.edges.gateway import running
 from tributary.service import Cells, Memory, open_cells, open_memory, open_operator, tending_cells
 
@@ -413,6 +415,49 @@ def test_a_token_that_is_none_is_refused_before_any_cell_is_opened(two: TwoCells
         cells.authenticate(two.agent("eu").token)
         cells.authenticate(two.agent("eu").token)
         assert opened == [None, "eu"]
+
+
+def test_a_person_signs_in_to_the_cell_of_the_token_and_the_session_leads_there(two: TwoCells, cells: Cells) -> None:
+    for cell, other in ((None, "trs_eu_"), ("eu", "trs_")):
+        begun = cells.sign_in(two.agent(cell).token, source="192.0.2.7")
+        assert begun.secret.startswith("trs_eu_") == (cell == "eu")
+        assert cells.session(begun.secret) == begun.principal == cells.authenticate(two.agent(cell).token)
+        assert cells.of(begun.principal) is cells.named(cell)
+        for elsewhere in (other, "trs_mars_"):
+            secret = elsewhere + begun.secret[-43:]
+            with pytest.raises(UnknownCell if elsewhere == "trs_mars_" else Unauthenticated):
+                cells.session(secret)
+        cells.sign_out(begun.secret)
+        with pytest.raises(Unauthenticated):
+            cells.session(begun.secret)
+    assert mixed_up(two.places) == []
+
+
+def test_what_failed_in_one_cell_is_not_counted_in_another(two: TwoCells, cells: Cells) -> None:
+    for _ in range(MOST_FAILURES):
+        with pytest.raises(Unauthenticated):
+            cells.sign_in(new_token("eu"), source="192.0.2.8")
+    with pytest.raises(TooManyTries):
+        cells.sign_in(two.agent("eu").token, source="192.0.2.8")
+    assert cells.sign_in(two.agent(None).token, source="192.0.2.8").principal.cell is None
+
+
+def test_no_cell_is_opened_for_what_is_no_session_and_a_named_home_puts_its_name_in(two: TwoCells) -> None:
+    opened: list[Cell] = []
+
+    def open_cell(name: Cell) -> Memory:
+        opened.append(name)
+        return open_memory(two.settings.in_cell(None).model_copy(update={"cell": name}), adapters=two.adapters)
+
+    with Cells("home", ["eu"], open_cell) as cells:
+        for secret in ("", "trs_", "trs_eu_short", "trs_mars_" + "a" * 43, two.agent("eu").token):
+            for call in (cells.session, cells.sign_out):
+                with pytest.raises(Unauthenticated):
+                    call(secret)
+        assert opened == ["home"]
+        begun = cells.sign_in(two.agent(None).token, source="192.0.2.7")
+        assert begun.secret.startswith("trs_home_")
+        assert cells.session(begun.secret).cell == "home"
 
 
 def test_a_run_in_a_named_tribe_is_of_every_cell_that_has_one(two: TwoCells, cells: Cells) -> None:

@@ -26,9 +26,11 @@ from tests.doubles import RuledJudge, WordScreen, all_unrelated, within_a_subjec
 from tests.gardens import AwayJudge, backdate, learned, room_for
 from tests.spaces import Projected, Steered, create
 from tests.tribes import SEEN, Tribal, open_tribal
+from tributary.access import new_token
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import utc_now
 from tributary.core.curation import Mistake
+from tributary.core.errors import Unauthenticated
 from tributary.core.garden import Rule
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import Draft
@@ -304,17 +306,18 @@ def test_the_authorizer_may_ask_who_a_token_is_and_nothing_else(cluster: Cluster
         assert tables_of(connection, "tributary_authorizer") == set()
 
 
-DASHBOARDS_OWN = {"evaluations_v1"}
+SESSIONS = {"begin_session_v1", "session_v1", "end_session_v1"}
+DASHBOARDS_OWN = SESSIONS | {"evaluations_v1"}
 
 
-def test_the_dashboard_may_do_what_recall_and_curate_may_its_own_and_nothing_else(cluster: Cluster) -> None:
-    others = ("tributary_recall", "tributary_curate")
+def test_the_dashboard_may_do_what_recall_learn_and_curate_may_its_own_and_nothing_else(cluster: Cluster) -> None:
+    others = ("tributary_recall", "tributary_learn", "tributary_curate")
     with connect(Target(url=cluster.url(DATABASE))) as connection:
         functions = functions_of(connection, "tributary_dashboard")
         assert functions == DASHBOARDS_OWN.union(*(functions_of(connection, role) for role in others))
         assert tables_of(connection, "tributary_dashboard") == set().union(*(tables_of(connection, role) for role in others))
     assert functions >= {"status_schema_v1", "recall_v1", "end_dispute_v1", "reconcile_action_v1", "create_agent_v1"}
-    assert not functions & {"reinforce_v1", "begin_action_v1", "announce_file_v1", "garden_beliefs_v1", "responder_begin_v1"}
+    assert not functions & {"garden_beliefs_v1", "responder_begin_v1"}
 
 
 def test_the_dashboard_releases_a_lesson_whose_text_is_judged_again(cluster: Cluster, tribe: Tribal) -> None:
@@ -323,6 +326,25 @@ def test_the_dashboard_releases_a_lesson_whose_text_is_judged_again(cluster: Clu
         assert memory.recall(tribe.curator, Question(query="hijack")).hits == ()
         memory.curate.release(tribe.curator, held.lesson_id)
         assert [hit.lesson.lesson_id for hit in memory.recall(tribe.curator, Question(query="hijack")).hits] == [held.lesson_id]
+
+
+def test_nobody_but_the_dashboard_signs_people_in_or_takes_a_session(cluster: Cluster) -> None:
+    with connect(Target(url=cluster.url(DATABASE))) as connection:
+        may = {role for role in FUNCTION_ROLES if functions_of(connection, role) & SESSIONS}
+    assert may == {"tributary_dashboard"}
+
+
+def test_the_dashboard_signs_people_in_and_out_by_its_own_role(cluster: Cluster, tribe: Tribal) -> None:
+    with permitted(cluster, tribe, "dashboard") as memory:
+        session = memory.sign_in(tribe.curator_token, source="192.0.2.7")
+        assert memory.session(session.secret) == tribe.curator
+        with pytest.raises(Unauthenticated):
+            memory.sign_in(new_token(), source="192.0.2.7")
+        memory.sign_out(session.secret)
+        with pytest.raises(Unauthenticated):
+            memory.session(session.secret)
+    said = tribe.rows("SELECT action FROM tributary.audit WHERE tribe_id = %s ORDER BY audit_id", tribe.tribe_id)
+    assert [row["action"] for row in said] == ["dashboard.sign_in", "dashboard.sign_out"]
 
 
 def test_a_verifier_reads_ids_ticks_and_hashes_and_calls_nothing(cluster: Cluster) -> None:
@@ -373,7 +395,6 @@ REFUSED = [
     ("learn", "INSERT INTO tributary.agent DEFAULT VALUES"),
     ("curate", "SELECT * FROM tributary.garden_tribes_v1()"),
     ("curate", "UPDATE tributary.lesson SET confidence = 1"),
-    ("dashboard", "SELECT tributary.reinforce_v1(ID, ID, ID, '{}', 'k', '')"),
     ("dashboard", "SELECT * FROM tributary.garden_tribes_v1()"),
     ("dashboard", "UPDATE tributary.agent SET role = 'curator'"),
     ("dashboard", "SELECT text FROM tributary.lesson"),

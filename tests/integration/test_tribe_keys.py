@@ -9,9 +9,14 @@ import psycopg
 import pytest
 
 SCALE = Path(__file__).parents[2] / "docs" / "scale.md"
-GLOBAL = {"alembic_version", "evaluation", "schema_requirement", "signing_key", "space", "space_reference"}
+GLOBAL = {"alembic_version", "evaluation", "failed_sign_in", "schema_requirement", "signing_key", "space", "space_reference"}
 """Tables that are of no tribe."""
-UNIQUE_OVER_ALL_TRIBES = {"agent_principal_principal_key", "token_token_hash_key", "tribe_name_key"}
+UNIQUE_OVER_ALL_TRIBES = {
+    "agent_principal_principal_key",
+    "session_session_hash_key",
+    "token_token_hash_key",
+    "tribe_name_key",
+}
 OF_FILES_BY_HASH = {"decision_file", "lesson_file"}
 
 

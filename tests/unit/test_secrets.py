@@ -16,6 +16,7 @@ from tributary.core.secrets import SecretKind, secrets_in
         ("ghp_0123456789abcdefghijABCDEFGHIJ012345", SecretKind.TOKEN),
         ("xoxb-123456789012-abcdefghijkl", SecretKind.TOKEN),
         ("trb_" + "a1" * 16, SecretKind.TOKEN),
+        ("trs_" + "a1" * 16, SecretKind.TOKEN),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", SecretKind.TOKEN),
         ("Authorization: Bearer 0a1b2c3d4e5f60718293a4b5", SecretKind.TOKEN),
         ('"password": "hunter2hunter2"', SecretKind.PASSWORD),

@@ -1,4 +1,4 @@
-"""Sessions of people at the dashboard: who hands in an agent's token acts as that agent, for some hours, by another secret.
+"""Sessions of people at the dashboard: who hands in an agent's token acts as that agent, for hours, by another secret.
 
     trs_<secret>          of the home cell: the process's own database
     trs_<cell>_<secret>   of a named cell
@@ -55,9 +55,9 @@ class Sessions:
     def begin(self, token: str, *, source: str) -> SignedIn:
         """Signs in by an agent's token; the audit tells of it. `source` is the address that the try came from.
 
-        Raises Unauthenticated for a token that is unknown, expired or revoked, and TooManyTries with the seconds to wait, whatever
-        the token, once too many tries of the source failed. What cannot be a token of this cell is no guess at one: it is refused
-        without asking the database, and not counted.
+        Raises Unauthenticated for a token that is unknown, expired or revoked, and TooManyTries with the seconds to wait,
+        whatever the token, once too many tries of the source failed. What cannot be a token of this cell is no guess at one:
+        it is refused without asking the database, and not counted.
         """
         named = cell_of(token)
         if named not in (None, self.cell):
@@ -97,7 +97,7 @@ class Sessions:
         return principal_of(rows.document(found), cell=self.cell)
 
     def end(self, secret: str) -> None:
-        """Signs out; the audit tells of it. Raises Unauthenticated for what cannot be a session, and nothing for one that ended."""
+        """Signs out; the audit tells of it. Raises Unauthenticated for what cannot be a session, nothing for one that ended."""
         self._check_cell(secret)
         self.database.value(
             statement("access", "end_session"), {"session_hash": token_hash(secret), "audit_id": new_id(), **self._now}

@@ -32,6 +32,14 @@ FAILED = Problem(
     to_do="The service's log tells more.",
     again=True,
 )
+_UNKNOWN = "Nothing can be told meanwhile: this does not mean that nothing is known."
+AWAY = Problem(
+    status=HTTPStatus.SERVICE_UNAVAILABLE,
+    title="The memory cannot be asked now",
+    detail=f"Its database does not answer, so nobody's session can be looked up. {_UNKNOWN}",
+    to_do="Look again in a moment.",
+    again=True,
+)
 STALE_FORM = Problem(
     status=HTTPStatus.FORBIDDEN,
     title="Nothing was changed",
@@ -59,7 +67,6 @@ _TITLES = (
     (errors.RateLimited, HTTPStatus.TOO_MANY_REQUESTS, "Too much at once", "Wait a moment, then send it again."),
     (errors.NotSetUp, HTTPStatus.NOT_IMPLEMENTED, "Nothing is set up for this", "Ask the operator."),
 )
-_UNKNOWN = "Nothing can be told meanwhile: this does not mean that nothing is known."
 
 
 def problem_of(error: errors.TributaryError) -> Problem:
@@ -70,7 +77,7 @@ def problem_of(error: errors.TributaryError) -> Problem:
     if isinstance(error, errors.Unavailable):
         return Problem(
             status=HTTPStatus.SERVICE_UNAVAILABLE,
-            title="The memory cannot be asked now",
+            title=AWAY.title,
             detail=f"{error.detail} {_UNKNOWN}" if error.detail.endswith(".") else f"{error.detail}. {_UNKNOWN}",
             to_do="Look again in a moment; if it stays so, the status tells why.",
             again=True,

@@ -21,7 +21,7 @@ from tributary.edges.dashboard.cookies import SessionCookie
 from tributary.edges.dashboard.forgery import FIELD, form_token, from_here, is_token
 from tributary.edges.dashboard.page import CHANGE_S, READ_S, Answer, Nothing, Page, Sent, Shown
 from tributary.edges.dashboard.port import OpenDoor, Setup
-from tributary.edges.dashboard.problems import FAILED, STALE_FORM, Problem, problem_of
+from tributary.edges.dashboard.problems import AWAY, FAILED, STALE_FORM, Problem, problem_of
 from tributary.edges.dashboard.rendering import Entry, Frame, Rendering
 from tributary.edges.dashboard.sign_in import SIGN_IN, SignIn, way_back
 from tributary.edges.dashboard.table import MENU, SAID
@@ -221,11 +221,16 @@ class Reception:
     def _out_of_order(self, error: TributaryError, asked: Asked) -> Replied:
         """The page for when nobody can tell who comes: the database is away, or a setting is wrong."""
         if isinstance(error, Unavailable):
-            problem = problem_of(sdk.Unavailable(error.detail))
+            problem = AWAY
         else:
             log.event(Event.PAGE_FAILED, level=log.ERROR, error=error)
             problem = FAILED
-        return self._problem(problem, self._frame(asked, None), fragment=asked.fragment)
+        frame = self._frame(asked, None)
+        if asked.fragment:
+            return self._problem(problem, frame, fragment=True)
+        # How the databases stand is of no tribe, and what whoever put this page up needs to know.
+        values = {"problem": problem, "panel": self._watch.panel()}
+        return Replied(status=problem.status, html=self.rendering.page("away.html", values, frame))
 
     def _to_sign_in(self, page: Page, asked: Asked) -> Replied:
         if page.method == "GET" and asked.headers.get("sec-fetch-site") == "cross-site" and not asked.fragment:
@@ -244,7 +249,8 @@ class Reception:
     def _sign_in_page(self, asked: Asked, *, refused: TributaryError | None = None) -> Replied:
         problem = None if refused is None else self._sign_in.problem(refused)
         back = way_back((asked.form.get("next") or asked.query.get("next") or ("/",))[0])
-        html = self.rendering.page("sign_in.html", {"problem": problem, "next": back}, self._frame(asked, None))
+        values = {"problem": problem, "next": back, "panel": self._watch.panel()}
+        html = self.rendering.page("sign_in.html", values, self._frame(asked, None))
         return Replied(status=problem.status if problem else HTTPStatus.OK, html=html)
 
 

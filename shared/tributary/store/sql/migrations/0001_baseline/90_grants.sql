@@ -1,8 +1,7 @@
 -- Who may do what. Nobody reads or writes a table of beliefs: they are changed, and a tribe's secret or a token's row is found, by
 -- calling the functions only. Each role but the runtime is one function's, or the dashboard's; the runtime is a member of each (0000_bootstrap.sql)
 -- and is granted nothing itself.
--- tributary_mcp has what recall, learn and curate have together, tributary_dashboard what recall and curate have, and its own beside: at
--- the end.
+-- tributary_mcp and tributary_dashboard have what recall, learn and curate have together, and the latter its own beside: at the end.
 --
 --                               recall  learn  curate  gardener  authorizer  dashboard  responder
 --   know who asks               x       x      x                 x                      x
@@ -139,7 +138,7 @@ GRANT SELECT ON
     tributary.verification_tribe, tributary.verification_tick, tributary.verification_event, tributary.verification_lesson
     TO tributary_verifier;
 
--- Speak MCP: its tools recall, learn and curate. Show pages: they recall, list and curate. Each for an agent whose role allows it. No
+-- Speak MCP: its tools recall, learn and curate. Show pages: they do, too. Each for an agent whose role allows it. No
 -- members of those roles, since a function becomes nobody else.
 DO $$
 DECLARE
@@ -147,9 +146,9 @@ DECLARE
 BEGIN
     FOR granted IN
         WITH theirs (own, of) AS (
-            SELECT 'tributary_mcp', unnest(ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate']::regrole[])
-            UNION ALL
-            SELECT 'tributary_dashboard', unnest(ARRAY['tributary_recall', 'tributary_curate']::regrole[])
+            SELECT own, of
+            FROM unnest(ARRAY['tributary_mcp', 'tributary_dashboard']) own,
+                 unnest(ARRAY['tributary_recall', 'tributary_learn', 'tributary_curate']::regrole[]) of
         )
         SELECT format('GRANT %s ON FUNCTION %s TO %I', a.privilege_type, p.oid::regprocedure, t.own)
         FROM pg_proc p, aclexplode(p.proacl) a JOIN theirs t ON t.of = a.grantee
