@@ -47,7 +47,8 @@ class AsyncPaged(AsyncIterator[Item], Generic[Item, SomePage]):
         self._items = (item async for page in self.pages() for item in page.items)
 
     async def __anext__(self) -> Item:
-        return await anext(self._items)
+        item: Item = await anext(self._items)
+        return item
 
     async def pages(self) -> AsyncIterator[SomePage]:
         """Yields the pages from the first one on, whatever was yielded before."""
