@@ -14,7 +14,6 @@ from tributary.contract.activity import ActivityReply
 from tributary.contract.costs import CostsReply
 from tributary.contract.history import EventName
 from tributary.contract.status import StatsReply
-from tributary.core.agent import Role
 from tributary.edges.dashboard.charts import Chart, Unit, figure, sparkline, strip
 from tributary.edges.dashboard.page import Answer, Nothing, Page, Shown
 from tributary.edges.dashboard.views.costs import money
@@ -28,7 +27,8 @@ ENTRIES = 30
 """So many changes are shown at once, the last ones; of what is left out the feed says how much it was."""
 START = 240
 """So many characters of a lesson are shown, its start."""
-_LATE = "Recalls are counted up to a minute late, and nothing was reported of these hours."
+_NONE_YET = "no recall yet"
+_UNREPORTED = "recalls were counted today, but not how they went"
 
 Reply = TypeVar("Reply")
 
@@ -133,11 +133,18 @@ def _figures(visit: Visit) -> dict[str, object]:
         activity=_asked(lambda: visit.memory.activity(hours=HOURS)),
         costs=_asked(lambda: visit.memory.costs(since=since, until=today)) if visit.visitor.may("curator") else None,
     )
-    curator = visit.visitor.may(Role.CURATOR)
-    tiles = [*_standing(seen.stats, seen.activity, curator=curator), *_recalls(seen.activity)]
-    if seen.costs is not None:
-        tiles.append(_spent(seen.costs, today))
-    return {"tiles": tiles, "coverage": _coverage(seen.activity), "late": _LATE}
+    untold = _untold(seen.stats)
+    return {
+        "tiles": (*_standing(seen.stats, seen.activity, curator=visit.visitor.may("curator")), _recalls(seen.activity, untold)),
+        "coverage": _coverage(seen.activity, untold),
+        "spent": None if seen.costs is None else _spent(seen.costs, today),
+    }
+
+
+def _untold(stats: StatsReply | TributaryError) -> str:
+    """Returns why nothing is known of recalls where their activity tells of none: there was none, or it was not reported."""
+    counted = not isinstance(stats, TributaryError) and stats.calls.today.get("recall", 0) > 0
+    return _UNREPORTED if counted else _NONE_YET
 
 
 def _asked(ask: Callable[[], Reply]) -> Reply | TributaryError:
@@ -171,8 +178,8 @@ def _standing(stats: StatsReply | TributaryError, activity: ActivityReply | Trib
         )
         open_ones = Tile(
             name="Open disputes and challenges",
-            value=f"{figure(stats.open_disputes)} + {figure(stats.open_challenges)}",
-            note="to be settled by a curator" if stats.open_disputes or stats.open_challenges else "nothing is contested",
+            value=figure(stats.open_disputes + stats.open_challenges),
+            note=f"{figure(stats.open_disputes)} disputes, {figure(stats.open_challenges)} challenges",
             path="/disputes",
             alarming=stats.open_disputes > 0,
             chart=disputed,
@@ -211,20 +218,21 @@ def _changed(activity: ActivityReply | TributaryError) -> Sequence[Tile]:
     )
 
 
-def _recalls(activity: ActivityReply | TributaryError) -> Sequence[Tile]:
-    name = f"Recall within, half and 95 of 100, {HOURS} hours"
+def _recalls(activity: ActivityReply | TributaryError, untold: str) -> Tile:
+    name = "Recall p50 / p95"
     if isinstance(activity, TributaryError):
-        return (Tile(name=name, value=None, note=activity.detail, path="/quality"),)
+        return Tile(name=name, value=None, note=activity.detail, path="/quality")
     found = activity.recall
     by_hour = [sum(one.recalls.model_dump().values()) for one in activity.buckets]
     chart = sparkline(by_hour, label="Recalls, by the hour", names=_hours(activity)) if any(by_hour) else None
     if found.p50_ms is None or found.p95_ms is None:
-        return (Tile(name=name, value=None, note="no recall yet", path="/quality", chart=chart),)
+        return Tile(name=name, value=None, note=untold, path="/quality", chart=chart)
     times = f"{figure(found.p50_ms, Unit.MS)} / {figure(found.p95_ms, Unit.MS)}"
-    return (Tile(name=name, value=times, note=f"{figure(found.calls)} recalls", path="/quality", chart=chart),)
+    note = f"half and 95 of 100 of {figure(found.calls)} were answered within"
+    return Tile(name=name, value=times, note=note, path="/quality", chart=chart)
 
 
-def _coverage(activity: ActivityReply | TributaryError) -> Chart | str:
+def _coverage(activity: ActivityReply | TributaryError, untold: str) -> Chart | str:
     """Returns the recalls by their coverage, or why nothing can be said of them."""
     if isinstance(activity, TributaryError):
         return activity.detail
@@ -232,7 +240,7 @@ def _coverage(activity: ActivityReply | TributaryError) -> Chart | str:
     for one in activity.buckets:
         counts.update(one.recalls.model_dump())
     if not counts.total():
-        return "no recall yet"
+        return untold
     return strip(list(counts.items()), label=f"Recalls by coverage, {HOURS} hours")
 
 
