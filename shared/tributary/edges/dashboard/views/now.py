@@ -179,7 +179,7 @@ def _standing(stats: StatsReply | TributaryError, activity: ActivityReply | Trib
         open_ones = Tile(
             name="Open disputes and challenges",
             value=figure(stats.open_disputes + stats.open_challenges),
-            note=f"{figure(stats.open_disputes)} disputes, {figure(stats.open_challenges)} challenges",
+            note=f"{_count(stats.open_disputes, 'dispute')}, {_count(stats.open_challenges, 'challenge')}",
             path="/disputes",
             alarming=stats.open_disputes > 0,
             chart=disputed,
@@ -272,6 +272,10 @@ def _hourly(activity: ActivityReply | TributaryError, label: str, *events: Event
         return None
     values = [sum(one.events.get(event, 0) for event in events) for one in activity.buckets]
     return sparkline(values, label=label, names=_hours(activity))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{figure(number)} {what}" + ("" if number == 1 else "s")
 
 
 def _hours(activity: ActivityReply) -> Sequence[str]:
