@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import costs, status
+from tributary.edges.dashboard.views import costs, quality, status
 
-_GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (("Measure", (costs.PAGES, status.PAGES)),)
+_GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (("Measure", (quality.PAGES, costs.PAGES, status.PAGES)),)
 """The menu's groups, and in each the pages of its views."""
 
 PAGES: Sequence[Page] = tuple(page for _, views in _GROUPS for pages in views for page in pages)
