@@ -43,7 +43,7 @@ class Shot:
 
     name: str
     path: str = "/"
-    who: str | None = None
+    who: str | None = "curator"
     theme: Theme = "light"
     width: Width = 1440
     ready: Callable[[Page], object] = settled
@@ -55,9 +55,10 @@ class Shot:
 
 
 SHOTS: Sequence[Shot] = (
-    Shot(name="status"),
-    Shot(name="status-dark", theme="dark"),
-    Shot(name="status-phone", width=375),
+    Shot(name="sign-in", who=None, path="/sign-in"),
+    Shot(name="status", path="/status"),
+    Shot(name="status-dark", path="/status", theme="dark"),
+    Shot(name="status-phone", path="/status", width=375),
 )
 
 

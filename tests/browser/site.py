@@ -15,7 +15,7 @@ from tests.browser.tabs import ZONE, Tabs, Theme, Width
 from tests.tribes import Tribal, open_tribal
 from tributary.core.agent import Role
 from tributary.edges.dashboard.app import make_app
-from tributary.edges.dashboard.port import Asgi
+from tributary.edges.dashboard.port import Asgi, Setup
 from tributary.service import open_prober
 
 SIGN_IN = "/sign-in"
@@ -77,10 +77,10 @@ class Site:
 
 def sign_in(page: Page, token: str) -> None:
     """Signs in by the form, as a person does; fails when that leads nowhere."""
-    page.goto(SIGN_IN)
+    page.goto(f"{SIGN_IN}?next=/status")
     page.locator("input[name=token]").fill(token)
     page.keyboard.press("Enter")
-    page.wait_for_url(lambda url: not url.endswith(SIGN_IN))
+    page.wait_for_url(lambda url: SIGN_IN not in url)
 
 
 @contextmanager
@@ -101,4 +101,9 @@ def open_site(url: str, tabs: Tabs, *, company: Company | None = None, **adapter
 def dashboard(tribal: Tribal) -> Iterator[Asgi]:
     """Gives the app as it is wired everywhere, over the tribe's own settings and adapters."""
     with ExitStack() as opened:
-        yield make_app(lambda: opened.enter_context(open_prober(tribal.settings)), now=tribal.clock)
+        yield make_app(
+            lambda: opened.enter_context(open_prober(tribal.settings)),
+            lambda: tribal.memory,
+            Setup(secure=False, live_s=2.0),
+            now=tribal.clock,
+        )

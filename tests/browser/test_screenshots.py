@@ -21,7 +21,7 @@ def test_docs_have_the_pictures_of_the_table_and_no_other() -> None:
 def test_picture_is_of_the_whole_window_with_a_palette_and_none_is_kept_of_a_page_that_went_wrong(
     site: Site, tmp_path: Path
 ) -> None:
-    size = take(site, Shot(name="small", width=375), tmp_path)
+    size = take(site, Shot(name="small", path="/status", width=375), tmp_path)
     with Image.open(tmp_path / "dashboard-small.png") as picture:
         assert (picture.size, picture.mode) == ((375, 812), "P")
         assert len(picture.getcolors() or ()) <= COLOURS

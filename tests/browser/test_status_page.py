@@ -15,7 +15,7 @@ from tests.browser.weight import assert_light
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_status_is_legible_in_both_themes_fits_every_window_and_needs_no_pointer(site: Site, theme: Theme) -> None:
-    page = site.visit(theme=theme)
+    page = site.visit("reader", theme=theme, path="/status")
     assert page.get_by_role("heading", level=1).inner_text() == "All is well"
     assert_no_shift(page)
     audit(page)
