@@ -58,6 +58,10 @@ SHOTS: Sequence[Shot] = (
     Shot(name="sign-in", who=None, path="/sign-in"),
     Shot(name="status", path="/status"),
     Shot(name="status-dark", path="/status", theme="dark"),
+    Shot(name="quality", path="/quality", who="curator"),
+    Shot(name="quality-phone", path="/quality", who="curator", width=375),
+    Shot(name="cost", path="/costs", who="curator"),
+    Shot(name="cost-dark", path="/costs", who="curator", theme="dark"),
     Shot(name="status-phone", path="/status", width=375),
 )
 
