@@ -15,6 +15,7 @@ from tributary.client.aws import Aws
 from tributary.client.calls import Attempt, LessonDetail, Page
 from tributary.client.curation import Curation, Listing
 from tributary.client.curation_calls import ListingPage
+from tributary.client.difference import BeliefChange, Diff, DiffPage
 from tributary.client.errors import (
     BadReply,
     BadSetting,
@@ -91,7 +92,7 @@ from tributary.contract.status import StatsReply as Stats
 from tributary.contract.status import StatusReply as MemoryStatus
 
 if TYPE_CHECKING:
-    from tributary.client.asynchronous import AsyncActions, AsyncCuration, AsyncListing, AsyncMemory, AsyncView
+    from tributary.client.asynchronous import AsyncActions, AsyncCuration, AsyncDiff, AsyncListing, AsyncMemory, AsyncView
 
 __all__ = [
     "DEFAULT_PORT",
@@ -102,6 +103,7 @@ __all__ = [
     "Agent",
     "AsyncActions",
     "AsyncCuration",
+    "AsyncDiff",
     "AsyncListing",
     "AsyncMemory",
     "AsyncView",
@@ -111,6 +113,7 @@ __all__ = [
     "BadReply",
     "BadSetting",
     "Begun",
+    "BeliefChange",
     "Busy",
     "Challenge",
     "Change",
@@ -121,6 +124,8 @@ __all__ = [
     "Costs",
     "Curation",
     "Decision",
+    "Diff",
+    "DiffPage",
     "Dispute",
     "Distilled",
     "Erased",
