@@ -362,7 +362,7 @@ class Memory:
         ):
             yield from page.lessons
 
-    def pages(
+    def pages(  # noqa: PLR0913
         self,
         *,
         status: Status | Literal["any"] | None = None,
@@ -375,9 +375,9 @@ class Memory:
         subject: str | None = None,
         tags: Mapping[str, str] | None = None,
         author: str | None = None,
+        before: str | None = None,
     ) -> Iterator[Page]:
-        """Yields the same lessons as `lessons`, a page at a time, each with its receipt."""
-        before: str | None = None
+        """Yields the same lessons as `lessons`, a page at a time, each with its receipt; from the page after `before` on."""
         while True:
             call = calls.lessons(
                 status=status,

@@ -365,7 +365,7 @@ class AsyncMemory:
             for each in page.lessons:
                 yield each
 
-    async def pages(
+    async def pages(  # noqa: PLR0913
         self,
         *,
         status: Status | Literal["any"] | None = None,
@@ -378,9 +378,9 @@ class AsyncMemory:
         subject: str | None = None,
         tags: Mapping[str, str] | None = None,
         author: str | None = None,
+        before: str | None = None,
     ) -> AsyncIterator[Page]:
-        """Yields the same lessons as `lessons`, a page at a time, each with its receipt."""
-        before: str | None = None
+        """Yields the same lessons as `lessons`, a page at a time, each with its receipt; from the page after `before` on."""
         while True:
             call = calls.lessons(
                 status=status,
