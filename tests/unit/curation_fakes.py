@@ -125,6 +125,7 @@ def curated(tribe: Tribe) -> Tribe:
         both_stand=resolved(ending="both_stand", outcome="learned", replaced=[]),
         quarantine=page("held", held()),
         decisions=page("decisions", decision()),
+        decision={"decision": decision(), "lesson": lesson(TWO, status="disputed"), "candidates": [lesson(ONE)]},
         report={"review": REVIEW, "decision": DECISION, "queued": True, "tick": 8, "replayed": False},
         reviews=page("reviews", review()),
         accept_review={"review": REVIEW, "state": "accepted"},

@@ -216,6 +216,14 @@ class DecisionReply(Reply):
     receipts: list[CitedReceiptReply] = Field(default_factory=list, description="Receipts that the writer cited.")
 
 
+class DecisionDetailReply(Reply):
+    """A decision with the lessons that it was about. Their words are those of then, all else is as it stands now."""
+
+    decision: DecisionReply
+    lesson: LessonReply = Field(description="The lesson that came of it, or that said the same already.")
+    candidates: list[LessonReply] = Field(description="In the order of the decision's.")
+
+
 class DecisionsReply(Reply):
     decisions: list[DecisionReply]
     next: str | None

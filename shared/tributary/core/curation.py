@@ -176,6 +176,16 @@ class DecisionRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DecisionDetail:
+    """A decision with the lessons that it was about, as they stand now."""
+
+    decision: DecisionRecord
+    lesson: Lesson
+    candidates: tuple[Lesson, ...]
+    """In the order in which the decision names them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Review:
     """A case that a golden set might learn from. `found` is what the model said, `expected` what it should have said."""
 

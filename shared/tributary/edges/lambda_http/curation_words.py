@@ -11,6 +11,7 @@ from tributary.contract import curation
 from tributary.core import ids
 from tributary.core.curation import (
     AuditEntry,
+    DecisionDetail,
     DecisionRecord,
     Dispute,
     Erased,
@@ -124,6 +125,14 @@ def quarantine(page: Page[Held], *, now: datetime) -> curation.QuarantineReply:
 def decisions(page: Page[DecisionRecord]) -> curation.DecisionsReply:
     return curation.DecisionsReply(
         decisions=[_decision(one) for one in page.items], next=page.next_before, receipt=receipt(page.receipt)
+    )
+
+
+def decision_detail(found: DecisionDetail, *, now: datetime) -> curation.DecisionDetailReply:
+    return curation.DecisionDetailReply(
+        decision=_decision(found.decision),
+        lesson=lesson_at(found.lesson, now),
+        candidates=[lesson_at(one, now) for one in found.candidates],
     )
 
 

@@ -128,6 +128,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_tem
     FROM decision d WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision
 $$;
 
+-- The same for a curator, by the role that is stored now.
+CREATE FUNCTION tributary.decision_for_v1(p_tribe uuid, p_actor uuid, p_decision uuid) RETURNS json
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
+BEGIN
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
+    RETURN decision_v1(p_tribe, p_decision);
+END
+$$;
+
 -- Cases of the review queue: open, accepted, rejected, or all of them (NULL).
 CREATE FUNCTION tributary.reviews_v1(
     p_tribe uuid, p_actor uuid, p_state text, p_limit integer, p_before_tick bigint, p_before_id uuid, p_now timestamptz)
