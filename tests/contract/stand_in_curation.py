@@ -255,6 +255,7 @@ def _decision(decision_id: UUID) -> DecisionRecord:
         actor="author",
         lesson_id=UUID(int=100),
         draft={"text": "needs X-Batch", "situation": "deploying", "subject": None},
+        text="needs X-Batch",
         judged_tick=1,
         replans=0,
         candidates=({"lesson_id": str(UUID(int=100)), "status": "active", "similarity": 0.5},),

@@ -56,6 +56,7 @@ def decision(**over: Any) -> dict[str, Any]:
         "actor": "agent-a",
         "lesson": TWO,
         "draft": None,
+        "text": "The deploy API takes X-Batch: false",
         "judged_tick": 6,
         "replans": 0,
         "candidates": [{"lesson": ONE, "status": "active", "similarity": 0.9}],

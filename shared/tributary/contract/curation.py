@@ -205,6 +205,7 @@ class DecisionReply(Reply):
     actor: str
     lesson: str
     draft: DraftReply | None
+    text: str | None = Field(default=None, description="What was said, with or without a lesson of its own; null once erased.")
     judged_tick: int
     replans: int
     candidates: list[CandidateReply]

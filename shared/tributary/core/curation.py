@@ -164,6 +164,8 @@ class DecisionRecord:
     actor: str
     lesson_id: UUID
     draft: Mapping[str, object] | None
+    text: str | None
+    """What was said, whether or not a lesson of its own holds it; None once erased."""
     judged_tick: int
     replans: int
     candidates: tuple[Mapping[str, object], ...]

@@ -61,6 +61,7 @@ def decision(row: rows.Document) -> DecisionRecord:
         actor=row["actor"],
         lesson_id=UUID(row["lesson_id"]),
         draft=row["draft"],
+        text=row["text"],
         judged_tick=row["judged_tick"],
         replans=row["replans"],
         candidates=tuple(row["candidates"]),

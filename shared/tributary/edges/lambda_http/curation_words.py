@@ -169,6 +169,7 @@ def _decision(one: DecisionRecord) -> curation.DecisionReply:
         actor=one.actor,
         lesson=ids.show(ids.Prefix.LESSON, one.lesson_id),
         draft=None if one.draft is None else curation.DraftReply.model_validate(one.draft),
+        text=one.text,
         judged_tick=one.judged_tick,
         replans=one.replans,
         candidates=[

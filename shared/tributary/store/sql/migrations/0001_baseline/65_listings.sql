@@ -86,7 +86,9 @@ LANGUAGE sql STABLE SET search_path = tributary, public, pg_temp AS $$
         'decision_id', d.decision_id, 'tick', d.tick, 'at', d.at, 'agent_id', d.agent_id,
         'writer', (SELECT a.name FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = d.agent_id),
         'actor', (SELECT a.name FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = d.actor_id),
-        'lesson_id', d.lesson_id, 'draft', d.draft, 'judged_tick', d.judged_tick, 'replans', d.replans, 'candidates', d.candidates,
+        'lesson_id', d.lesson_id, 'draft', d.draft,
+        'text', coalesce(d.draft ->> 'text', (SELECT l.text FROM lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = d.lesson_id)),
+        'judged_tick', d.judged_tick, 'replans', d.replans, 'candidates', d.candidates,
         'verdicts', d.verdicts, 'screening', d.screening, 'outcome', d.outcome, 'reason', d.reason,
         'receipts', d.receipts)
     FROM decision d WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision
