@@ -56,6 +56,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "lesson": ("show", ONE),
     "timeline": ("timeline", ONE),
     "changes": ("changes",),
+    "diff": ("diff", "3", "7"),
     "retire": ("retire", ONE),
     "release": ("curate", "release", ONE),
     "erase": ("curate", "erase", ONE, "--yes"),

@@ -15,6 +15,7 @@ from tributary.client.aws import Aws
 from tributary.client.calls import Attempt, LessonDetail, Page
 from tributary.client.curation import Curation, Listing
 from tributary.client.curation_calls import ListingPage
+from tributary.client.difference import BeliefChange, Diff, DiffPage
 from tributary.client.errors import (
     BadReply,
     BadSetting,
@@ -90,7 +91,7 @@ from tributary.contract.status import StatsReply as Stats
 from tributary.contract.status import StatusReply as MemoryStatus
 
 if TYPE_CHECKING:
-    from tributary.client.asynchronous import AsyncActions, AsyncCuration, AsyncListing, AsyncMemory, AsyncView
+    from tributary.client.asynchronous import AsyncActions, AsyncCuration, AsyncDiff, AsyncListing, AsyncMemory, AsyncView
 
 __all__ = [
     "DEFAULT_PORT",
@@ -100,6 +101,7 @@ __all__ = [
     "Agent",
     "AsyncActions",
     "AsyncCuration",
+    "AsyncDiff",
     "AsyncListing",
     "AsyncMemory",
     "AsyncView",
@@ -109,6 +111,7 @@ __all__ = [
     "BadReply",
     "BadSetting",
     "Begun",
+    "BeliefChange",
     "Busy",
     "Challenge",
     "Change",
@@ -120,6 +123,8 @@ __all__ = [
     "Curation",
     "Decision",
     "DecisionDetail",
+    "Diff",
+    "DiffPage",
     "Dispute",
     "Distilled",
     "Erased",

@@ -17,11 +17,12 @@ from tributary.actions import Actions
 from tributary.core.agent import Principal, SignedIn
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Learned, Reinforced
+from tributary.core.diff import Diff
 from tributary.core.errors import NotMigrated, UnknownCell
 from tributary.core.lesson import CounterClaim, Draft
 from tributary.core.lesson import Status as LessonStatus
 from tributary.core.limits import DISTILLED_LESSONS
-from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+from tributary.core.requests import EVERYTHING, Filters, LessonDetail, Listing, Question, Recalled
 from tributary.core.stats import Stats
 from tributary.core.status import Status
 from tributary.core.transcript import Distilled, Transcript
@@ -30,7 +31,7 @@ from tributary.curate import Curator, Desk
 from tributary.evidence import Files
 from tributary.garden import Gardener, Stopped, never
 from tributary.learn import Attempt, Distilling, Learner, Pended, Settled
-from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
+from tributary.recall import Comparer, Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
 from tributary.service.databases import Databases
 from tributary.service.responding import Responding
 from tributary.store import Database, check_level, check_revision, rows, statement, within
@@ -78,6 +79,7 @@ class Memory:
     """Who is signed in to the dashboard."""
     recaller: Recaller
     reader: Reader
+    comparer: Comparer
     history: Historian
     """What happened to lessons, and to the tribe."""
     signer: Signer
@@ -278,13 +280,36 @@ class Memory:
         ref: str | None = None,
         ref_prefix: str | None = None,
         mine: bool = False,
+        filters: Filters = EVERYTHING,
     ) -> Listing:
         """Returns a page of lessons, newest first (`recall.Reader.lessons`); `status` None lists every status."""
         listing = self.reader.lessons(
-            principal, status=status, limit=limit, before=before, as_of=as_of, ref=ref, ref_prefix=ref_prefix, mine=mine
+            principal,
+            status=status,
+            limit=limit,
+            before=before,
+            as_of=as_of,
+            ref=ref,
+            ref_prefix=ref_prefix,
+            mine=mine,
+            filters=filters,
         )
         self.usage.count(principal, "lessons")
         return listing
+
+    def diff(
+        self,
+        principal: Principal,
+        *,
+        since: int | datetime = 0,
+        until: int | datetime | None = None,
+        limit: int = 20,
+        before: str | None = None,
+    ) -> Diff:
+        """Returns a page of what was believed at one moment and not at the other (`recall.Comparer.diff`)."""
+        diff = self.comparer.diff(principal, since=since, until=until, limit=limit, before=before)
+        self.usage.count(principal, "diff")
+        return diff
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
         """Returns one lesson as it stands or stood."""

@@ -21,7 +21,7 @@ from tributary.curate import Curator, Desk, check_words
 from tributary.evidence import Files
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Distilling, Learner, Telling
-from tributary.recall import Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
+from tributary.recall import Comparer, Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
 from tributary.service.databases import Databases
 from tributary.service.evidence import evidence_store
 from tributary.service.logins import Logins, logins_of
@@ -141,6 +141,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
         verifier=Verifier(recaller=recaller, signer=signer),
         history=Historian(database=database, signer=signer, longest_wait_s=settings.changes_wait_s or 0, now=given.now),
         reader=Reader(database=databases.reading, signer=signer, now=given.now),
+        comparer=Comparer(database=databases.reading, signer=signer, now=given.now),
         usage=Usage(database, now=given.now),
         ledger=ledger,
         responding=Responding(

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from tributary.core.agent import Principal
     from tributary.core.costs import By, Costs
     from tributary.core.decision import Learned, Reinforced
+    from tributary.core.diff import Diff
     from tributary.core.errors import TributaryError
     from tributary.core.lesson import CounterClaim, Draft, Status
-    from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+    from tributary.core.requests import Filters, LessonDetail, Listing, Question, Recalled
     from tributary.core.stats import Stats
     from tributary.core.status import Status as MemoryStatus
     from tributary.core.transcript import Distilled, Transcript
@@ -131,7 +132,18 @@ class MemoryFace(Protocol):
         ref: str | None = ...,
         ref_prefix: str | None = ...,
         mine: bool = ...,
+        filters: Filters = ...,
     ) -> Listing: ...
+
+    def diff(
+        self,
+        principal: Principal,
+        *,
+        since: int | datetime = ...,
+        until: int | datetime | None = ...,
+        limit: int = ...,
+        before: str | None = ...,
+    ) -> Diff: ...
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail: ...
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from tributary.client import NotFound, NotSetUp
+from tributary.client import BeliefChange, DiffPage, InvalidRequest, NotFound, NotSetUp
 from tributary.client.receipts import Receipt
 from tributary.contract.models import Status
 from tributary.edges.cli.live.stage import Stage
@@ -101,6 +101,32 @@ def _changes(stage: Stage) -> None:
     latest = max(one.tick for one in stage.taught.values())
     holds(f"changes up to tick {latest}", at >= latest, at)
     holds("every lesson of this run", seen.issuperset(stage.lessons), f"{len(set(stage.lessons) - seen)} are missing")
+
+
+def _diff(stage: Stage) -> None:
+    memory = stage.members["reader"].memory
+    old, new = stage.taught["port"], stage.taught["contradiction"]
+
+    def look() -> tuple[DiffPage, Receipt]:
+        page = next(memory.diff(old.tick, page_size=100).pages())
+        return page, page.receipt
+
+    page = stage.current(look)
+    equal("tick that it begins at", old.tick, page.since.tick)
+    found = {one.lesson.id: one for one in page.items}
+    holds("the successor and the lesson that it replaced", {old.id, new.id} <= set(found), f"{len(found)} changes")
+    equal("what became of the successor", ("began", "learned", [old.id]), _told(found[new.id]))
+    equal("what became of the lesson that it replaced", ("ended", "superseded", []), _told(found[old.id]))
+    try:
+        next(memory.diff(new.tick, old.tick))
+    except InvalidRequest as error:
+        holds("a refusal that names `from`", "from" in str(error), error)
+    else:
+        holds("a refusal of moments that go backwards", False, "it was answered")
+
+
+def _told(change: BeliefChange) -> tuple[str, str, list[str]]:
+    return change.change, change.how, change.replaced
 
 
 def _me(stage: Stage) -> None:
@@ -226,6 +252,7 @@ RECORDS = (
     Step(name="lesson", does=_lesson, covers=("lesson",), needs=("batch",)),
     Step(name="timeline", does=_timeline, covers=("timeline",), needs=("reinforce", "accept")),
     Step(name="changes", does=_changes, covers=("changes",), needs=("learn",)),
+    Step(name="diff", does=_diff, covers=("diff",), needs=("accept",)),
     Step(name="me", does=_me, covers=("me",), needs=("create-agents",)),
     Step(name="mcp", does=_mcp, covers=("mcp",), needs=("create-agents",)),
     Step(name="stats", does=_stats, covers=("stats",), needs=("learn",)),

@@ -281,8 +281,7 @@ RETURNS SETOF tributary.garden_belief LANGUAGE sql STABLE SECURITY DEFINER SET s
            b.valid_until, b.keep_until
     FROM (SELECT l.*, coalesce(c.agents, 0) AS confirmations, coalesce(s.agents, 0) AS contradictions,
                  greatest(l.learned_at, c.last_at) AS confirmed_at,
-                 (p_half_lives ->> l.kind)::double precision AS half_life_s,
-                 (p_weight * l.confidence + coalesce(c.agents, 0)) / (p_weight + coalesce(c.agents, 0) + coalesce(s.agents, 0)) AS posterior
+                 (p_half_lives ->> l.kind)::double precision AS half_life_s
           FROM lesson l
           LEFT JOIN (SELECT f.lesson_id, count(*) AS agents, max(f.at) AS last_at FROM confirmation f
                      WHERE f.tribe_id = p_tribe GROUP BY f.lesson_id) c ON c.lesson_id = l.lesson_id
@@ -292,8 +291,8 @@ RETURNS SETOF tributary.garden_belief LANGUAGE sql STABLE SECURITY DEFINER SET s
                      WHERE d.tribe_id = p_tribe AND d.kind = 'conflict' AND d.state = 'open' GROUP BY a.lesson_id) s
                  ON s.lesson_id = l.lesson_id
           WHERE l.tribe_id = p_tribe AND l.believed) b
-    ORDER BY least(b.valid_until, b.confirmed_at + make_interval(secs => b.half_life_s * greatest(
-                 1, ln(greatest(b.posterior, p_withered_below) / p_withered_below) / ln(2)))), b.lesson_id
+    ORDER BY least(b.valid_until, withers_at_v1(b.confirmed_at, b.half_life_s, b.confidence, b.confirmations, b.contradictions,
+                                                p_weight, p_withered_below)), b.lesson_id
     LIMIT p_limit
 $$;
 

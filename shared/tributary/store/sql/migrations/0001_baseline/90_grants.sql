@@ -67,7 +67,7 @@ GRANT EXECUTE ON FUNCTION tributary.show_lesson_v1 TO tributary_recall, tributar
 GRANT EXECUTE ON FUNCTION tributary.recall_v1, tributary.undecided_v1, tributary.clock_v1 TO tributary_recall, tributary_responder;
 
 -- List, look back.
-GRANT EXECUTE ON FUNCTION tributary.list_lessons_v1, tributary.timeline_v1, tributary.changes_v1 TO tributary_recall;
+GRANT EXECUTE ON FUNCTION tributary.list_lessons_v1, tributary.timeline_v1, tributary.changes_v1, tributary.diff_v1 TO tributary_recall;
 
 -- See actions.
 GRANT EXECUTE ON FUNCTION tributary.action_v1, tributary.actions_v1 TO tributary_recall;
