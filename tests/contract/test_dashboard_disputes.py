@@ -129,6 +129,21 @@ def test_the_second_of_two_curators_is_told_who_ended_it_how_and_when_and_nothin
     assert tribal.rows("SELECT clock FROM tributary.tribe") == clock
 
 
+def test_a_lesson_that_came_in_after_the_page_was_made_is_not_decided_about(tribal: Tribal) -> None:
+    page = disputed(tribal)
+    with visiting(tribal) as visitor:
+        form = form_of(visitor, page) | {"rationale": "read again"}
+        tribal.learn(tribal.curator, "Backups are kept for 7 days", situation="restoring production", subject="backups")
+        refused = visitor.client.post(f"{page}/accept", data=form, follow_redirects=False)
+        assert refused.status_code == 409
+        again = Markup(refused.text)
+        assert "another lesson came into the dispute after tick 2; look at it again" in again.words
+        assert "Backups are kept for 7 days" in again.words
+        assert "read again" in again.words
+        assert again.value("seen") == "3"
+    assert tribal.status_counts() == {"active": 1, "disputed": 1, "superseded": 1}
+
+
 def test_what_is_refused_is_shown_again_with_what_was_typed(tribal: Tribal) -> None:
     page = disputed(tribal)
     with visiting(tribal) as visitor:
