@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import costs, lesson, lessons, quality, status
+from tributary.edges.dashboard.views import costs, decisions, disputes, lesson, lessons, quality, quarantine, reviews, status
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
     ("Tribe", (lessons.PAGES, lesson.PAGES)),
+    ("Curate", (disputes.PAGES, quarantine.PAGES, decisions.PAGES, reviews.PAGES)),
     ("Measure", (quality.PAGES, costs.PAGES, status.PAGES)),
 )
 """The menu's groups, and in each the pages of its views."""
@@ -20,5 +21,12 @@ MENU: Sequence[tuple[str, Sequence[Page]]] = tuple(
     (group, tuple(page for pages in views for page in pages if page.title is not None)) for group, views in _GROUPS
 )
 
-SAID: Mapping[str, str] = {**sign_in.SAID, **lesson.SAID}
+SAID: Mapping[str, str] = {
+    **sign_in.SAID,
+    **lesson.SAID,
+    **disputes.SAID,
+    **quarantine.SAID,
+    **decisions.SAID,
+    **reviews.SAID,
+}
 """What a page says of the form that led to it."""
