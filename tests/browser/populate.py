@@ -195,7 +195,7 @@ class _Life:
             for purpose, (model, cost, ms) in _PRICES.items():
                 if purpose is Purpose.STRONG_JUDGE and number % 3:
                     continue
-                end = CallEnd.TIMED_OUT if number == 11 and purpose is Purpose.STRONG_JUDGE else CallEnd.ANSWERED
+                end = CallEnd.TIMED_OUT if number == 12 and purpose is Purpose.STRONG_JUDGE else CallEnd.ANSWERED
                 account().charge(
                     ModelCall(
                         purpose=purpose,
