@@ -61,6 +61,7 @@ def test_an_agents_life_from_its_first_token_to_its_end(api: Api) -> None:
     assert {one["name"]: one["role"] for one in listed["agents"]} == {"worker": "writer", "curator": "curator"}
     assert all(one["last_used_at"] for one in listed["agents"])
     assert listed["receipt"]["coverage"] == "complete"
+    assert api.done("GET", f"/v1/agents/{agent}") == next(one for one in listed["agents"] if one["id"] == agent)
     second = api.done("POST", f"/v1/agents/{agent}/tokens", {"days": 1})
     assert worker.call("GET", "/v1/lessons").status_code == 200
     third = api.done("POST", f"/v1/agents/{agent}/tokens", {"revoke_others": True})

@@ -31,6 +31,11 @@ def agents(*, page_size: int, before: str | None) -> Call[ListingPage[about.Agen
     return Call(operation="agents", method="GET", path="/v1/agents", query=page_query(page_size, before), read=read_page)
 
 
+def agent(which: AgentRef) -> Call[about.AgentReply]:
+    path = f"/v1/agents/{agent_id(which)}"
+    return Call(operation="agent", method="GET", path=path, read=lambda body: read(about.AgentReply, body))
+
+
 def tokens(which: AgentRef, *, page_size: int, before: str | None) -> Call[ListingPage[about.TokenReply]]:
     def read_page(body: bytes) -> ListingPage[about.TokenReply]:
         reply = read(about.TokensReply, body)

@@ -221,6 +221,10 @@ class AsyncCuration:
         """Makes an agent and its first token, good for `days`, whose secret is in the reply and nowhere else. Asks once."""
         return await self._run(agent_calls.create_agent(name, role, days=days))
 
+    async def agent(self, agent: AgentRef) -> AgentReply:
+        """Returns one agent, a revoked one too."""
+        return await self._run(agent_calls.agent(agent))
+
     def tokens(self, agent: AgentRef, *, page_size: int = 50, before: str | None = None) -> AsyncListing[TokenReply]:
         """Lists an agent's tokens, newest first, without their secrets."""
         return AsyncListing(self._run, lambda at: agent_calls.tokens(agent, page_size=page_size, before=at), before)

@@ -125,6 +125,10 @@ SELECT tributary.set_role_v1(%(tribe_id)s, %(actor_id)s, %(audit_id)s, %(agent_i
 -- A page of the agents of a tribe, newest first.
 SELECT tributary.agents_v1(%(tribe_id)s, %(actor_id)s, %(limit)s, %(before_id)s, %(now)s)
 
+-- name: agent
+-- One agent of a tribe.
+SELECT tributary.agent_v1(%(tribe_id)s, %(actor_id)s, %(agent_id)s)
+
 -- name: page_of_tokens
 -- A page of the tokens of an agent, newest first.
 SELECT tributary.tokens_v1(%(tribe_id)s, %(actor_id)s, %(agent_id)s, %(limit)s, %(before_id)s, %(now)s)

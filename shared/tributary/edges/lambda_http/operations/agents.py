@@ -24,6 +24,12 @@ def _create_agent(ask: Ask) -> HttpReply:
     return of_model(words.new_token(made))
 
 
+def _agent(ask: Ask) -> HttpReply:
+    ask.query()
+    principal, agent_id = ask.principal, ask.id()
+    return of_model(words.agent(ask.memory.desk.agent(principal, agent_id)))
+
+
 def _tokens(ask: Ask) -> HttpReply:
     given, principal, agent_id = ask.query(), ask.principal, ask.id()
     page = ask.memory.desk.tokens(principal, agent_id, **page_of(given))
@@ -60,6 +66,7 @@ def _revoke_token(ask: Ask) -> HttpReply:
 AGENTS: Mapping[str, Operation] = {
     "agents": _agents,
     "create_agent": _create_agent,
+    "agent": _agent,
     "tokens": _tokens,
     "new_token": _new_token,
     "revoke_agent": _revoke_agent,

@@ -267,6 +267,15 @@ BEGIN
 END
 $$;
 
+-- One agent of a tribe, a revoked one too. For curators.
+CREATE FUNCTION tributary.agent_v1(p_tribe uuid, p_actor uuid, p_agent uuid) RETURNS json
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
+BEGIN
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
+    RETURN agent_document_v1(p_tribe, (managed_agent_v1(p_tribe, p_agent)).agent_id);
+END
+$$;
+
 -- The tokens of an agent, those that are not let in any more too, newest first. For curators.
 CREATE FUNCTION tributary.tokens_v1(
     p_tribe uuid, p_actor uuid, p_agent uuid, p_limit integer, p_before_id uuid, p_now timestamptz) RETURNS json
