@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from tributary.core.wording import Piece, compare
 from tributary.edges.cli.lesson_lines import field, lesson_fields
 from tributary.edges.cli.words import moment, shown
 
 if TYPE_CHECKING:
     from tributary.client import Dispute, Lesson
 
-_WORD = re.compile(r"\w(?:[\w.'’:/@-]*\w)?|[^\w\s]+")
-_ALIKE = 0.3
-"""Texts that have less than this in common differ as wholes: marks would hide more than they show."""
 _VERDICTS = {"same": "the same as", "conflicts": "conflicts with", "unsure": "unsure about"}
 
 
@@ -44,15 +40,8 @@ def told_apart(contender: str, other: str) -> tuple[str, str]:
 
     They come back as they are when they differ in no word, or have hardly one in common.
     """
-    ours, theirs = list(_WORD.finditer(contender)), list(_WORD.finditer(other))
-    matcher = SequenceMatcher(a=[one.group() for one in ours], b=[one.group() for one in theirs])
-    if matcher.ratio() < _ALIKE:
-        return contender, other
-    apart = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    return (
-        _marked(contender, ours, [(first, last) for _, first, last, _, _ in apart], "{+", "+}"),
-        _marked(other, theirs, [(first, last) for _, _, _, first, last in apart], "[-", "-]"),
-    )
+    ours, theirs = compare(contender, other)
+    return _marked(ours, "{+", "+}"), _marked(theirs, "[-", "-]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +67,8 @@ def _words_apart(contender: Lesson, other: Lesson) -> tuple[_Words, _Words]:
     )
 
 
-def _marked(text: str, words: Sequence[re.Match[str]], spans: Sequence[tuple[int, int]], before: str, after: str) -> str:
-    pieces, at = [], 0
-    for first, last in spans:
-        if first < last:
-            start, end = words[first].start(), words[last - 1].end()
-            pieces += [text[at:start], before, text[start:end], after]
-            at = end
-    return "".join([*pieces, text[at:]])
+def _marked(pieces: Sequence[Piece], before: str, after: str) -> str:
+    return "".join(f"{before}{one.text}{after}" if one.apart else one.text for one in pieces)
 
 
 def _head(dispute: Dispute) -> Iterator[str]:

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import status
+from tributary.edges.dashboard.views import disputes, status
 
-_GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (("Measure", (status.PAGES,)),)
+_GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
+    ("Curate", (disputes.PAGES,)),
+    ("Measure", (status.PAGES,)),
+)
 """The menu's groups, and in each the pages of its views."""
 
 PAGES: Sequence[Page] = tuple(page for _, views in _GROUPS for pages in views for page in pages)
@@ -17,5 +20,5 @@ MENU: Sequence[tuple[str, Sequence[Page]]] = tuple(
     (group, tuple(page for pages in views for page in pages if page.title is not None)) for group, views in _GROUPS
 )
 
-SAID: Mapping[str, str] = {**sign_in.SAID}
+SAID: Mapping[str, str] = {**sign_in.SAID, **disputes.SAID}
 """What a page says of the form that led to it."""
