@@ -83,7 +83,7 @@ def test_a_new_agents_token_is_shown_once_and_loading_the_page_again_makes_no_ot
 
 
 def test_what_breaks_a_rule_is_said_beside_its_field_with_what_was_typed(visitor: Visitor) -> None:
-    hostile = "\"><script>alert(1)</script>\u202e"
+    hostile = '"><script>alert(1)</script>\u202e'
     for fields, wrong in (
         ({"name": hostile, "role": "writer", "days": "30"}, "name-wrong"),
         ({"name": "worker", "role": "writer", "days": "many"}, "days-wrong"),

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import agents, disputes, status
+from tributary.edges.dashboard.views import actions, agents, audit, disputes, status
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
     ("Curate", (disputes.PAGES,)),
-    ("Operate", (agents.PAGES,)),
+    ("Operate", (actions.PAGES, agents.PAGES, audit.PAGES)),
     ("Measure", (status.PAGES,)),
 )
 """The menu's groups, and in each the pages of its views."""
@@ -21,5 +21,5 @@ MENU: Sequence[tuple[str, Sequence[Page]]] = tuple(
     (group, tuple(page for pages in views for page in pages if page.title is not None)) for group, views in _GROUPS
 )
 
-SAID: Mapping[str, str] = {**sign_in.SAID, **disputes.SAID, **agents.SAID}
+SAID: Mapping[str, str] = {**sign_in.SAID, **disputes.SAID, **actions.SAID, **agents.SAID}
 """What a page says of the form that led to it."""
