@@ -1,4 +1,4 @@
-"""Durable actions: what agents did outside of the memory, and what nobody knows whether it happened, for a curator to find out."""
+"""Durable actions: what agents did outside of the memory, and, of what is in doubt, what a curator found out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from tributary.client.action_calls import ActionFilter
 
 PAGE_SIZE = 25
-STATES = {"any": "All", "in_doubt": "In doubt", "begun": "Under way", "failed": "Did not happen", "done": "Done"}
+STATES = {"any": "All", "in_doubt": "In doubt", "begun": "Begun", "failed": "Failed", "done": "Done"}
+MEANS = {
+    "in_doubt": "nobody knows whether it happened",
+    "begun": "its holder is at it",
+    "failed": "it did not happen, so it may be begun again",
+    "done": "it happened, and does not happen again",
+}
 DOUBTS = {
     "lease_ran_out": "Its holder was not heard of before its time was over: it may have been killed before the effect, or after.",
     "holder_unsure": "Its holder said itself that it cannot tell whether the effect happened.",
@@ -38,6 +44,7 @@ def _one(visit: Visit) -> Shown:
         "action": action,
         "result": json.dumps(action.result, ensure_ascii=False, indent=2),
         "state": STATES[action.state],
+        "means": MEANS[action.state],
         "doubt": DOUBTS.get(action.doubt or ""),
         "tried": visit.path.rpartition("/")[2] if visit.refusal else "",
         "typed": {"rationale": visit.given("rationale"), "result": visit.given("result")},

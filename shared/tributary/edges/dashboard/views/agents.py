@@ -97,7 +97,7 @@ def _set_role(visit: Visit) -> Sent:
     if role != Role.CURATOR:
         _look_twice(visit)
     changed = visit.memory.curation.set_role(visit.part("id"), cast("RoleName", role))
-    if changed.id == visit.visitor.agent and changed.role != Role.CURATOR:
+    if changed.id == visit.visitor.agent and changed.role != "curator":
         return Sent(path="/status", said="agent-no-curator")
     return Sent(path=f"/agents/{changed.id}", said="agent-role")
 

@@ -26,6 +26,14 @@ ACTIONS = {
     "set_role": "change a role",
     "set_policy": "change the policy",
     "evict": "evict a lesson",
+    "agents": "list the agents",
+    "agent": "look at an agent",
+    "tokens": "list an agent's tokens",
+    "audit": "look at the audit",
+    "quarantine": "look at the quarantine",
+    "decisions": "look at decisions",
+    "reviews": "look at the review queue",
+    "costs": "look at the costs",
 }
 _PLACES = {"les": "/lessons/", "dis": "/disputes/", "dec": "/decisions/", "act": "/actions/", "agt": "/agents/"}
 _ID = re.compile(rf"\b((?:{'|'.join(_PLACES)})_[0-9a-f]{{32}})\b")
