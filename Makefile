@@ -6,8 +6,8 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 
 CHAOS_SECONDS ?= 300
 CHAOS_ROUNDS ?= 100
-# Two processes, each with a PostgreSQL of its own; a file's tests stay together
-AT_ONCE ?= --numprocesses 2 --dist loadfile
+# Three processes on two cores, since many tests wait for something; each with a PostgreSQL of its own; a file's tests stay together
+AT_ONCE ?= --numprocesses 3 --dist loadfile
 
 # Of the deployment: make deploy PROFILE=prod OPTIONS="-c dashboard=none" (docs/deploy.md)
 PROFILE ?= dev
@@ -16,7 +16,7 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos serve test test-system test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
+.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
 	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
@@ -49,14 +49,20 @@ demos: $(VENV)/dev.stamp  ## all demos of the gauntlet, with their pictures in d
 	for demo in demo poison generations chaos time-travel control; do \
 	  $(RUN) -m evals.gauntlet $$demo --plot docs/images/gauntlet-$$demo.png || exit 1; done
 
+screenshots: $(VENV)/dev.stamp  ## the dashboard's pages as pictures in docs/images, of a tribe that has lived (make system-deps)
+	$(RUN) -m tests.browser.screenshots
+
 serve: $(VENV)/local.stamp  ## run the memory on this computer
 	$(VENV)/bin/tributary serve
 
 test: $(VENV)/dev.stamp  ## all tests that need no system package
 	$(RUN) -m pytest -m 'not system' $(AT_ONCE)
 
-test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer (make system-deps) or npm, and what the dashboard's image does
+test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer or Chromium (make system-deps) or npm, and what the dashboard's image does
 	$(RUN) -m pytest -m system $(AT_ONCE)
+
+test-browser: $(VENV)/dev.stamp  ## those of them that drive Chromium through the dashboard's pages
+	$(RUN) -m pytest $(AT_ONCE) tests/browser
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
 	TRIBUTARY_TEST_POSTGRES=16 $(RUN) -m pytest -m 'not system' tests/integration
@@ -134,8 +140,9 @@ deploy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## stand it up, or 
 destroy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## take it down; prod's database is protected and stays
 	$(CDK) destroy --all -c profile=$(PROFILE) $(OPTIONS)
 
-system-deps:  ## install PgBouncer (Debian, needs root)
-	@command -v pgbouncer >/dev/null || test -x /usr/sbin/pgbouncer || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer >/dev/null; }
+system-deps:  ## install PgBouncer and Chromium (Debian, needs root)
+	@{ command -v pgbouncer || test -x /usr/sbin/pgbouncer; } >/dev/null && command -v chromium >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer chromium >/dev/null; }
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -108,6 +108,8 @@ class Config(BaseModel):
     """The database begins as a copy of another cluster, now or at an instant, or of a snapshot; to be kept from then on."""
 
     dashboard: Literal["apprunner", "lambda", "none"] = "lambda"
+    dashboard_public: Literal["read"] | None = None
+    """Whoever comes sees what a reader may, whose token is in the secret."""
     authorization: Literal["tokens", "iam"] = "tokens"
     cors_origins: Annotated[tuple[str, ...], Json] = ()
     domain_name: str | None = None
@@ -169,6 +171,14 @@ class Config(BaseModel):
         unmet = self.needs.unmet(egress=self.egress)
         if unmet:
             raise ValueError(unmet)
+        return self
+
+    @model_validator(mode="after")
+    def _public_by_a_token(self) -> Self:
+        if self.dashboard_public and self.dashboard == "none":
+            raise ValueError("dashboard_public has no use with dashboard=none")
+        if self.dashboard_public and not self.secret_arn:
+            raise ValueError("dashboard_public needs secret_arn, a secret with a reader's token as TRIBUTARY_DASHBOARD_TOKEN")
         return self
 
     @property

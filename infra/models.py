@@ -30,6 +30,7 @@ _SET_BY_THE_STACK = frozenset(
         "TRIBUTARY_LOG_FILE",
         "TRIBUTARY_RESPONDER_RDS_URL",
         "TRIBUTARY_CORS_ORIGINS",
+        "TRIBUTARY_DASHBOARD_PUBLIC",
         "AWS_REGION",
     }
 )
@@ -95,7 +96,7 @@ def _wrong(settings: Mapping[str, str], chosen: Mapping[str, str]) -> Iterator[s
             yield f"settings: {name} has a user or password in its URL, which all readers of the configuration see"
         if name.endswith(("_MODEL", "_GUARDRAIL_ID")) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:./_-]*", settings[name]):
             yield f"settings: {name} must be one model's or guardrail's id or ARN (it is '{settings[name]}')"
-        if name.endswith("_API_KEY"):
+        if name.endswith(("_API_KEY", "_DASHBOARD_TOKEN")):
             yield f"settings: {name} is a key, which all readers of the configuration see; put it into the secret (secret_arn)"
     if "TRIBUTARY_CELLS" in settings:
         yield "settings: TRIBUTARY_CELLS: a deployment serves one database; make another deployment for another cell"

@@ -17,6 +17,7 @@ from infra.constructs.layers import Layers
 from infra.constructs.migration import Migration
 from infra.constructs.network import Network
 from infra.constructs.observability import Observability
+from infra.constructs.provision import Provision
 from infra.constructs.proxy import Proxy
 from infra.constructs.queues import PendingQueue
 from infra.constructs.schedules import Schedules
@@ -51,10 +52,11 @@ class AppStack(Stack):
         )
         pending = PendingQueue(self, "Pending")
         layers, evidence = Layers(self, "Layers", config), EvidenceBucket(self, "Evidence")
-        functions = Functions(self, "Functions", config, ground=ground, layers=layers, pending=pending, evidence=evidence)
+        provision = Provision(ground=ground, pending=pending, evidence=evidence)
+        functions = Functions(self, "Functions", config, provision=provision, layers=layers)
         api = Api(self, "Api", config, functions)
         schedules = Schedules(self, "Schedules", config, functions)
-        pages = dashboard_service(self, config, ground=ground, functions=functions)
+        pages = dashboard_service(self, config, provision=provision, functions=functions)
         container = pages.container if isinstance(pages, AppRunnerDashboard) else None
         Migration(self, "Migration", functions, besides=[container] if container else [])
         watched = Watched(ground=ground, functions=functions, api=api, pending=pending, schedules=schedules)
@@ -64,7 +66,7 @@ class AppStack(Stack):
             ("Url", api.url, "TRIBUTARY_URL of every agent"),
             ("Operator", operator, "TRIBUTARY_OPERATOR_FUNCTION of operators"),
             ("Board", board.url, "The CloudWatch dashboard"),
-            ("Dashboard", pages.url if pages else None, "Pages about the memory itself"),
+            ("Dashboard", pages.url if pages else None, "Where people sign in and look"),
             ("DomainTarget", api.domain_target, "What the DNS record of the domain's name points to"),
         ):
             if value is not None:

@@ -25,6 +25,8 @@ class FunctionSpec:
     """The longest that connecting to the database may take."""
     reads_replica: bool = False
     models: frozenset[str] = frozenset()
+    shows_pages: bool = False
+    """Is told whether they are public."""
     tells_queue: bool = False
     """Keeps lessons as pending, and says so to the queue."""
     files: frozenset[str] = frozenset()
@@ -139,8 +141,13 @@ FUNCTIONS: tuple[FunctionSpec, ...] = (
     FunctionSpec(
         name="dashboard",
         purpose="the dashboard's pages",
-        memory_mb=512,
+        memory_mb=1024,
         timeout_s=29,
+        # not from a replica: a page shows what the viewer has just changed on the one before
+        models=_JUDGES,
+        shows_pages=True,
+        tells_queue=True,
+        files=frozenset({"s3:GetObject"}),
         when_dashboard=True,
         layer="dashboard",
     ),

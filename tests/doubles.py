@@ -90,15 +90,16 @@ class SwitchedEmbedder:
 
 
 class SetClock:
-    """A clock that the test sets: real time plus an offset."""
+    """A clock that the test sets: real time plus an offset, or one that stands still."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stands_at: datetime | None = None) -> None:
+        self._stands_at = stands_at
         self._offset = timedelta()
         self._lock = threading.Lock()
 
     def __call__(self) -> datetime:
         with self._lock:
-            return datetime.now(UTC) + self._offset
+            return (self._stands_at or datetime.now(UTC)) + self._offset
 
     def advance(self, **by: float) -> None:
         with self._lock:

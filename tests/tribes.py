@@ -74,10 +74,13 @@ def open_tribal(
     judge: Judge | None = None,
     screen: Screen | None = None,
     notice: PendingNotice | None = None,
+    curator_token: str | None = None,
+    clock: SetClock | None = None,
     **settings: object,
 ) -> Iterator[Tribal]:
-    """Makes a tribe in the migrated database at `url` and opens a memory on it."""
-    clock = SetClock()
+    """Makes a tribe in the migrated database at `url` and opens a memory on it; with a curator's token, on the tribe of that name
+    that is there already."""
+    clock = clock or SetClock()
     adapters = Adapters(
         embedder=embedder or HashedEmbedder(),
         next_embedder=next_embedder,
@@ -88,16 +91,18 @@ def open_tribal(
     )
     fast = {"writes_per_minute": 1_000_000, "writes_per_day": 1_000_000}
     chosen = Settings.model_validate({"TRIBUTARY_DATABASE_URL": url, "connections": 40, **fast, **settings})
-    with open_operator(chosen, adapters=adapters) as operator:
-        made = operator.create_tribe(name)
+    if curator_token is None:
+        with open_operator(chosen, adapters=adapters) as operator:
+            curator_token = operator.create_tribe(name).token.secret
     with open_memory(chosen, adapters=adapters) as memory:
+        curator = memory.authenticate(curator_token)
         yield Tribal(
             url=url,
             memory=memory,
-            tribe_id=made.tribe.tribe_id,
+            tribe_id=curator.tribe_id,
             name=name,
-            curator=memory.authenticate(made.token.secret),
-            curator_token=made.token.secret,
+            curator=curator,
+            curator_token=curator_token,
             clock=clock,
             settings=chosen,
             adapters=adapters,

@@ -43,7 +43,7 @@ class Api(Construct):
             create_default_stage=False,
             cors_preflight=_cors(config),
         )
-        self.stage = logged_stage(self, config, self.http)
+        self.stage = logged_stage(self, config, self.http, per_second=config.requests_per_second)
         self._routes(config, functions)
         self.url = self.http.api_endpoint
         self.domain_target: str | None = None

@@ -14,38 +14,24 @@ from constructs import Construct
 from infra import responder
 from infra.acknowledged import acknowledge
 from infra.config import ROOT, BadOption, Config
-from infra.constructs.evidence import EvidenceBucket
-from infra.constructs.ground import Ground
 from infra.constructs.layers import ARCHITECTURE, RUNTIME, Layers
-from infra.constructs.queues import PendingQueue, dead_letters
+from infra.constructs.provision import Provision, allow
+from infra.constructs.queues import dead_letters
 from infra.log_groups import log_group
-from infra.models import invoked_by
 from infra.table import BY_NAME, FunctionSpec
 
 
 class Functions(Construct):
     """`live` holds the alias that is to be invoked of each."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        id_: str,
-        config: Config,
-        *,
-        ground: Ground,
-        layers: Layers,
-        pending: PendingQueue,
-        evidence: EvidenceBucket,
-    ) -> None:
+    def __init__(self, scope: Construct, id_: str, config: Config, *, provision: Provision, layers: Layers) -> None:
         super().__init__(scope, id_)
         for name in config.reserved_concurrency:
             if name not in BY_NAME:
                 raise BadOption(f"-c reserved_concurrency: there is no function '{name}'")
         self._config = config
-        self._ground = ground
+        self._provision = provision
         self._layers = layers
-        self._pending = pending
-        self._evidence = evidence
         self.dead: dict[str, sqs.Queue] = {}
         self.functions = {spec.name: self._function(spec) for spec in config.functions}
         self.live = {name: function.add_alias("live") for name, function in self.functions.items()}
@@ -53,7 +39,9 @@ class Functions(Construct):
         if at_once < 2:
             raise BadOption("-c reserved_concurrency: the settler needs at least 2, the least that SQS invokes it with")
         self.live["settler"].add_event_source(
-            sources.SqsEventSource(pending.queue, batch_size=10, max_concurrency=at_once, report_batch_item_failures=True)
+            sources.SqsEventSource(
+                provision.pending.queue, batch_size=10, max_concurrency=at_once, report_batch_item_failures=True
+            )
         )
 
     def function_name(self, spec: FunctionSpec) -> str:
@@ -78,12 +66,12 @@ class Functions(Construct):
             layers=[*self._layers.all, *([self._layers.beside[spec.layer]] if spec.layer else [])],
             memory_size=spec.memory_mb,
             timeout=Duration.seconds(spec.timeout_s),
-            environment=self._environment(spec),
+            environment=self._provision.environment(spec, connections=2),
             role=self._role(room, spec, log),
             log_group=log,
             tracing=lambda_.Tracing.ACTIVE,
-            vpc=self._ground.network.vpc,
-            vpc_subnets=self._ground.network.compute,
+            vpc=self._provision.ground.network.vpc,
+            vpc_subnets=self._provision.ground.network.compute,
             security_groups=[self._group(spec)],
             dead_letter_queue=self.dead.get(spec.name),
             reserved_concurrent_executions=config.reserved_concurrency.get(spec.name),
@@ -105,20 +93,15 @@ class Functions(Construct):
         return function
 
     def _group(self, spec: FunctionSpec) -> ec2.SecurityGroup:
-        network = self._ground.network
+        network = self._provision.ground.network
         return network.owners if spec.door == "writer" else network.functions
-
-    def _environment(self, spec: FunctionSpec) -> dict[str, str]:
-        told = {"TRIBUTARY_PENDING_QUEUE_URL": self._pending.queue.queue_url} if spec.tells_queue else {}
-        kept = self._evidence.environment if spec.files else {}
-        return self._ground.environment(spec, connections=2) | told | kept
 
     def _role(self, room: Construct, spec: FunctionSpec, log: logs.LogGroup) -> iam.Role:
         stack = Stack.of(self)
         role = iam.Role(room, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         function = f"arn:{stack.partition}:lambda:{stack.region}:{stack.account}:function:{self.function_name(spec)}"
-        _allow(role, ["logs:CreateLogStream", "logs:PutLogEvents"], [log.log_group_arn])
-        _allow(role, list(_INTERFACES), ["*"])
+        allow(role, ["logs:CreateLogStream", "logs:PutLogEvents"], [log.log_group_arn])
+        allow(role, list(_INTERFACES), ["*"])
         # Lambda itself needs those; the code that runs in the function does not
         role.add_to_policy(
             iam.PolicyStatement(
@@ -128,27 +111,14 @@ class Functions(Construct):
                 conditions={"ArnEquals": {"lambda:SourceFunctionArn": function}},
             )
         )
-        _allow(role, ["rds-db:connect"], [self._ground.door(spec).login_arn])
-        models = invoked_by(
-            self._config.models, spec.models, partition=stack.partition, region=stack.region, account=stack.account
-        )
-        _allow(role, ["bedrock:InvokeModel"], models.models)
-        elsewhere = [_as_reported(stack, arn) for arn in models.models if ":bedrock:*:" in arn]
-        acknowledge(role, {f"IAM5[Resource::{arn}]": "An inference profile chooses the region" for arn in elsewhere})
-        _allow(role, ["bedrock:ApplyGuardrail"], models.guardrails)
-        if spec.files:
-            self._evidence.allow(role, spec.files)
+        self._provision.allow(role, spec)
         if spec.when_responder and responder.uses_rds(self._config.models):
             self._allow_rds(stack, role)
-        if spec.tells_queue:
-            _allow(role, ["sqs:SendMessage"], [self._pending.queue.queue_arn])
-        if self._config.secret_arn:
-            _allow(role, ["secretsmanager:GetSecretValue"], [self._config.secret_arn])
         return role
 
     def _allow_rds(self, stack: Stack, role: iam.Role) -> None:
         """Lets the incident agent look, which has no resource to name, and change what is allowed, but nothing of its own."""
-        _allow(role, list(responder.LOOKS), ["*"])
+        allow(role, list(responder.LOOKS), ["*"])
         role.add_to_policy(
             iam.PolicyStatement(
                 effect=iam.Effect.DENY,
@@ -159,7 +129,7 @@ class Functions(Construct):
         )
         own = {"partition": stack.partition, "region": stack.region, "account": stack.account}
         for right in responder.changes(self._config.models, **own):
-            _allow(role, [right.action], [right.resource])
+            allow(role, [right.action], [right.resource])
             if "*" in right.resource:
                 reported = right.resource
                 for name, said in (("partition", "Partition"), ("region", "Region"), ("account", "AccountId")):
@@ -177,13 +147,3 @@ _INTERFACES = (
     "ec2:UnassignPrivateIpAddresses",
 )
 """What Lambda needs to put a function into a VPC."""
-
-
-def _as_reported(stack: Stack, arn: str) -> str:
-    """Returns an ARN as cdk-nag writes it: where the region is open, so is the partition."""
-    return arn.replace(stack.partition, "<AWS::Partition>") if Token.is_unresolved(stack.partition) else arn
-
-
-def _allow(role: iam.Role, actions: list[str], resources: list[str] | tuple[str, ...]) -> None:
-    if resources:
-        role.add_to_policy(iam.PolicyStatement(actions=actions, resources=list(resources)))

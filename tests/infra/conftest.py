@@ -23,6 +23,8 @@ class Deployment:
     data: dict[str, Any]
     app: dict[str, Any]
     findings: list[str]
+    images: list[dict[str, Any]]
+    """How each image of a container is made."""
 
     def of_type(self, kind: str) -> Resources:
         """Returns the resources of a type in both stacks, by logical id."""
@@ -47,7 +49,10 @@ class Deployment:
 
     def statements(self, name: str) -> list[dict[str, Any]]:
         """Returns what a function is allowed and denied."""
-        role = self.function(name)["Role"]["Fn::GetAtt"][0]
+        return self.statements_of(self.function(name)["Role"]["Fn::GetAtt"][0])
+
+    def statements_of(self, role: str) -> list[dict[str, Any]]:
+        """Returns what a role is allowed and denied, by its logical id."""
         found: list[dict[str, Any]] = []
         for policy in self.of_type("AWS::IAM::Policy").values():
             if {"Ref": role} in policy["Properties"]["Roles"]:
@@ -91,7 +96,9 @@ class Synthesiser:
             for violation in plugin["violations"]
             for one in violation["violatingConstructs"]
         ]
-        return Deployment(data=templates[0], app=templates[1], findings=findings)
+        assets = [json.loads((out / f"{stack.stack_name}.assets.json").read_text()) for stack in stacks]
+        images = [image["source"] for one in assets for image in one.get("dockerImages", {}).values()]
+        return Deployment(data=templates[0], app=templates[1], findings=findings, images=images)
 
 
 @cache
@@ -115,9 +122,16 @@ def dev(synthesise: Synthesiser) -> Deployment:
     return synthesise(profile="dev")
 
 
+@pytest.fixture(scope="session")
+def local(synthesise: Synthesiser) -> Deployment:
+    """One that embeds by itself."""
+    return synthesise(profile="dev", dashboard="apprunner", settings='{"TRIBUTARY_EMBEDDER": "minilm"}')
+
+
 EVERYTHING: dict[str, object] = {
     "profile": "prod",
     "dashboard": "apprunner",
+    "dashboard_public": "read",
     "egress": "nat",
     "account": "123456789012",
     "region": "eu-central-1",

@@ -42,7 +42,9 @@ def test_authorizers_word_is_kept_for_a_minute_at_most(prod: Deployment) -> None
 
 def test_requests_are_throttled_and_logged_without_what_they_say(prod: Deployment, dev: Deployment) -> None:
     for deployment, rate in ((prod, 500), (dev, 50)):
-        for stage in deployment.of_type("AWS::ApiGatewayV2::Stage").values():
+        stages = deployment.of_type("AWS::ApiGatewayV2::Stage").values()
+        assert stages
+        for stage in stages:
             properties = stage["Properties"]
             settings = properties["DefaultRouteSettings"]
             assert (settings["ThrottlingRateLimit"], settings["ThrottlingBurstLimit"]) == (rate, 2 * rate)

@@ -47,13 +47,13 @@ def test_function_logs_in_to_the_database_as_itself(prod: Deployment, name: str)
     owner = name in {"migrate", "operator"}
     assert variables["TRIBUTARY_DATABASE_AUTH"] == "iam"
     assert ("TRIBUTARY_OWNER_URL" in variables, "TRIBUTARY_DATABASE_URL" in variables) == (owner, not owner)
-    url = _text(variables["TRIBUTARY_OWNER_URL" if owner else "TRIBUTARY_DATABASE_URL"])
+    url = text(variables["TRIBUTARY_OWNER_URL" if owner else "TRIBUTARY_DATABASE_URL"])
     assert url.startswith(f"postgresql://{user}@")
     assert "sslmode=verify-full&sslrootcert=/opt/certs/rds.pem" in url
     assert url.endswith("&connect_timeout=3" if name == "authorizer" else "&connect_timeout=5")
     assert ("TRIBUTARY_READER_URL" in variables) == (name in {"recall", "mcp"})
     (login,) = [one for one in prod.statements(name) if one["Action"] == "rds-db:connect"]
-    assert _text(login["Resource"]).endswith(f"/{user}")
+    assert text(login["Resource"]).endswith(f"/{user}")
 
 
 def test_each_function_may_do_exactly_what_its_code_does(prod: Deployment) -> None:
@@ -70,7 +70,7 @@ def test_each_function_may_do_exactly_what_its_code_does(prod: Deployment) -> No
         "migrate": set(),
     }  # fmt: skip
     for name, own in expected.items():
-        allowed = {action for one in prod.statements(name) if one["Effect"] == "Allow" for action in _listed(one["Action"])}
+        allowed = {action for one in prod.statements(name) if one["Effect"] == "Allow" for action in listed(one["Action"])}
         assert allowed == own | _EVERYBODYS, name
 
 
@@ -93,9 +93,9 @@ def test_no_role_may_do_anything_by_a_star(prod: Deployment, dev: Deployment, ev
     for deployment in (prod, dev, everything):
         for policy in deployment.of_type("AWS::IAM::Policy").values():
             for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
-                actions = _listed(statement["Action"])
+                actions = listed(statement["Action"])
                 assert not [action for action in actions if "*" in action]
-                if statement["Effect"] == "Allow" and "*" in _listed(statement["Resource"]):
+                if statement["Effect"] == "Allow" and "*" in listed(statement["Resource"]):
                     assert set(actions) <= _WITHOUT_RESOURCES, actions
 
 
@@ -117,9 +117,9 @@ def test_the_incident_agent_is_there_only_with_a_model_and_may_change_only_what_
     function = everything.function("responder")
     assert function["Timeout"] == 65
     rights = {
-        (action, _text(one["Resource"]).partition(":rds:")[2])
+        (action, text(one["Resource"]).partition(":rds:")[2])
         for one in everything.statements("responder")
-        for action in _listed(one["Action"])
+        for action in listed(one["Action"])
         if action.startswith("rds:") and action not in _LOOKS and one["Effect"] == "Allow"
     }
     assert rights == {
@@ -129,7 +129,7 @@ def test_the_incident_agent_is_there_only_with_a_model_and_may_change_only_what_
     others = {name for name in NAMES if name not in ("responder", "dashboard")}
     for name in others:
         assert not [
-            one for one in everything.statements(name) if any(action.startswith("rds:") for action in _listed(one["Action"]))
+            one for one in everything.statements(name) if any(action.startswith("rds:") for action in listed(one["Action"]))
         ]
 
 
@@ -137,7 +137,7 @@ def test_the_incident_agent_may_not_change_what_the_memory_itself_stands_on(ever
     (denied,) = [
         one
         for one in everything.statements("responder")
-        if one["Effect"] == "Deny" and _listed(one["Action"])[0].startswith("rds:")
+        if one["Effect"] == "Deny" and listed(one["Action"])[0].startswith("rds:")
     ]
     assert set(denied["Action"]) == {"rds:RebootDBInstance", "rds:FailoverDBCluster", "rds:ModifyDBInstance"}
     assert (denied["Resource"], denied["Condition"]) == ("*", {"StringEquals": {"aws:ResourceTag/application": "tributary-prod"}})
@@ -149,16 +149,16 @@ def test_the_incident_agent_may_not_change_what_the_memory_itself_stands_on(ever
 def test_code_in_a_function_may_not_touch_network_interfaces(prod: Deployment) -> None:
     (denied,) = [one for one in prod.statements("recall") if one["Effect"] == "Deny"]
     assert all(action.startswith("ec2:") for action in denied["Action"])
-    assert _text(denied["Condition"]["ArnEquals"]["lambda:SourceFunctionArn"]).endswith(":function:tributary-prod-recall")
+    assert text(denied["Condition"]["ArnEquals"]["lambda:SourceFunctionArn"]).endswith(":function:tributary-prod-recall")
 
 
 def test_models_are_allowed_by_id_and_a_profile_with_the_models_behind_it(everything: Deployment) -> None:
     def models(name: str) -> list[str]:
         return [
-            _text(arn)
+            text(arn)
             for one in everything.statements(name)
             if one["Action"] == "bedrock:InvokeModel"
-            for arn in _listed(one["Resource"])
+            for arn in listed(one["Resource"])
         ]
 
     titan = ":bedrock:eu-central-1::foundation-model/amazon.titan-embed-text-v2:0"
@@ -169,7 +169,7 @@ def test_models_are_allowed_by_id_and_a_profile_with_the_models_behind_it(everyt
         "eu-central-1::foundation-model/amazon.titan-embed-text-v2:0",
     ]
     (applied,) = [one for one in everything.statements("learn") if one["Action"] == "bedrock:ApplyGuardrail"]
-    assert _text(applied["Resource"]).endswith(":guardrail/ab12cd34ef56")
+    assert text(applied["Resource"]).endswith(":guardrail/ab12cd34ef56")
     (secret,) = [one for one in everything.statements("learn") if one["Action"] == "secretsmanager:GetSecretValue"]
     assert secret["Resource"].endswith(":secret:tributary-AbCdEf")
 
@@ -195,7 +195,7 @@ def test_pending_lessons_are_settled_from_the_queue_message_by_message(prod: Dep
     (queue,) = [one["Properties"] for one in prod.of_type("AWS::SQS::Queue").values() if "RedrivePolicy" in one["Properties"]]
     assert queue["RedrivePolicy"]["maxReceiveCount"] == 8
     assert prod.function("settler")["Timeout"] < queue["VisibilityTimeout"] <= 300
-    for name in ("learn", "curate"):
+    for name in ("learn", "curate", "mcp"):
         assert "TRIBUTARY_PENDING_QUEUE_URL" in prod.function(name)["Environment"]["Variables"]
 
 
@@ -277,17 +277,17 @@ def test_a_word_starts_every_function_anew(synthesise: Any) -> None:
     assert {again.function(name)["Environment"]["Variables"]["RESTART"] for name in ALWAYS if name != "dashboard"} == {word}
 
 
-def test_local_embedder_brings_the_second_layer(synthesise: Any) -> None:
-    local = synthesise(profile="dev", dashboard="none", settings='{"TRIBUTARY_EMBEDDER": "minilm"}')
+def test_local_embedder_brings_the_second_layer(local: Deployment) -> None:
     assert len(local.function("recall")["Layers"]) == 2
-    assert not [one for one in local.statements("recall") if "bedrock:InvokeModel" in _listed(one["Action"])]
+    assert not [one for one in local.statements("recall") if "bedrock:InvokeModel" in listed(one["Action"])]
 
 
-def _listed(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """Returns what is one or several as a list."""
     return value if isinstance(value, list) else [value]
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
     """Returns a joined value as text, with its references left out."""
     if isinstance(value, dict):
         parts = value.get("Fn::Join", ["", []])[1]
@@ -303,7 +303,7 @@ def test_what_a_function_is_told_are_settings_that_it_takes(
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     for variable, value in deployment.function(name)["Environment"]["Variables"].items():
         if variable != "TRIBUTARY_SECRET_ARN":  # what it holds is asked for elsewhere
-            monkeypatch.setenv(variable, _resolved(value))
+            monkeypatch.setenv(variable, resolved(value))
     settings = load_settings()
     logins = logins_of(settings)
     assert logins is not None
@@ -311,10 +311,10 @@ def test_what_a_function_is_told_are_settings_that_it_takes(
     assert (logins.runtime is not None) == (name not in {"migrate", "operator"})
 
 
-def _resolved(value: Any) -> str:
+def resolved(value: Any) -> str:
     """Returns a value with something of the right form in place of each reference."""
     if isinstance(value, dict) and "Fn::Join" in value:
-        return "".join(_resolved(part) for part in value["Fn::Join"][1])
+        return "".join(resolved(part) for part in value["Fn::Join"][1])
     if isinstance(value, dict):
         return "https://sqs.eu-central-1.amazonaws.com/123456789012/pending" if "PendingQueue" in str(value) else "db.example.org"
     return str(value)

@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 
 from layers.memory import lock
-from layers.memory.build import build, build_local, digest, identity, replacing, size
+from layers.memory.build import (
+    LIBRARY,
+    PAGES,
+    TOOLS,
+    build,
+    build_dashboard,
+    build_local,
+    digest,
+    identity,
+    replacing,
+    size,
+)
 from layers.memory.recipe import (
     BOTOCORE_SERVICES,
     DASHBOARD,
@@ -21,6 +32,7 @@ from layers.memory.recipe import (
     MCP,
     MCP_LOCK,
     MOST_BYTES,
+    MOST_BYTES_OF_PAGES,
     MOST_BYTES_WITH_LOCAL,
     PYTHONS,
     RUNTIME_PYTHON,
@@ -44,6 +56,13 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def local_layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("local") / "layer"
     build_local(ARM, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages_layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("pages") / "layer"
+    build_dashboard(ARM, out)
     return out
 
 
@@ -98,8 +117,9 @@ def test_folders_that_are_replaced_by_several_at_once_are_each_whole(tmp_path: P
     assert out.stat().st_mode & 0o777 == 0o755, "whoever runs a function may look into it"
 
 
-def test_layer_is_small_enough_and_so_are_both_together(layer: Path, local_layer: Path) -> None:
+def test_layer_is_small_enough_and_so_are_the_others(layer: Path, local_layer: Path, pages_layer: Path) -> None:
     assert size(layer) < MOST_BYTES
+    assert size(pages_layer) < MOST_BYTES_OF_PAGES
     assert size(layer) + size(local_layer) < MOST_BYTES_WITH_LOCAL
 
 
@@ -130,6 +150,18 @@ def test_layer_has_the_library_and_the_certificates_and_no_leavings(layer: Path)
     assert not [path for path in layer.rglob("*") if path.is_file() and path.suffix != ".pyc" and not belongs_in(python, path)]
     assert {path.name for path in (python / "botocore/data").iterdir() if path.is_dir()} == BOTOCORE_SERVICES
     assert not list(python.rglob("tokenizer.json"))
+
+
+def test_pages_are_whole_in_the_dashboards_layer_and_nobody_else_carries_what_one_function_alone_has(
+    layer: Path, pages_layer: Path
+) -> None:
+    def files(folder: Path) -> set[str]:
+        found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        return {path.relative_to(folder).as_posix() for path in found}
+
+    own = files(pages_layer / "python/tributary")
+    assert own == {f"{PAGES}/{file}" for file in files(LIBRARY / PAGES)}, "a kind of file that is not packed, or too much"
+    assert not [part for part in (PAGES, TOOLS) if (layer / "python/tributary" / part).exists()]
 
 
 def belongs_in(python: Path, path: Path) -> bool:

@@ -75,7 +75,7 @@ def _by_target(asked: Asked) -> Reply:
         body = asked.body["MessageBody"]
         return Reply(document={"MessageId": "1", "MD5OfMessageBody": hashlib.md5(body.encode()).hexdigest()})
     if operation == "secretsmanager.GetSecretValue":
-        kept = json.dumps({"TRIBUTARY_OPENAI_API_KEY": "sk-kept"})
+        kept = json.dumps({"TRIBUTARY_OPENAI_API_KEY": "sk-kept", "TRIBUTARY_DASHBOARD_TOKEN": f"trb_{'t' * 43}"})
         return Reply(document={"ARN": SECRET, "Name": "tributary", "VersionId": "v" * 32, "SecretString": kept})
     return Reply(status=400, document={"__type": "UnknownOperationException"})
 

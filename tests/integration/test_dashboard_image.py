@@ -60,6 +60,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     # which index is asked, and how it is reached, is this machine's to say; what is installed depends on nothing of it
     way = {name: value for name, value in os.environ.items() if name.upper().startswith(_WAY_TO_THE_INDEX)}
     way |= {"PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    way |= dict(given.split("=", 1) for given in given_to("ARG"))
     app.mkdir()
     for word, given in instructions():
         if word == "COPY":
@@ -102,13 +103,13 @@ def allowed(source: str) -> bool:
 
 
 @contextmanager
-def started(image: Image, database_url: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+def started(image: Image, database_url: str, **variables: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
     """Runs the image's own command, as the container would be run, until it accepts connections."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     (command,) = given_to("CMD")
-    environment = {**image.environment, "PORT": str(port), "TRIBUTARY_DATABASE_URL": database_url}
+    environment = {**image.environment, "PORT": str(port), "TRIBUTARY_DATABASE_URL": database_url, **variables}
     process = subprocess.Popen(
         json.loads(command), cwd=image.app, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -156,14 +157,54 @@ def test_image_without_its_database_says_so_and_ends_on_sigterm_all_the_same(ima
 
 
 def test_image_holds_what_is_pinned_and_installed_not_what_lies_beside_it(image: Image) -> None:
-    run = [image.environment["PATH"].partition(":")[0] + "/python", "-c"]
     asked = "import tributary, sys, importlib.metadata as m; print(tributary.__file__, m.version('fastapi'), m.version('mangum'))"
-    path, *versions = subprocess.run(
-        [*run, asked], cwd="/", env=image.environment, capture_output=True, text=True, check=True
-    ).stdout.split()
+    path, *versions = run_in(image, asked).split()
     assert Path(path).is_relative_to(image.app.parent / "python")
     pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
     assert versions == [pinned["fastapi"], pinned["mangum"]]
+
+
+def run_in(image: Image, code: str) -> str:
+    """Returns what the image's Python prints of a program."""
+    python = image.environment["PATH"].partition(":")[0] + "/python"
+    done = subprocess.run([python, "-c", code], cwd="/", env=image.environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_image_opens_a_memory_and_has_a_client_for_every_model_that_the_settings_may_choose(image: Image) -> None:
+    """For these are asked in the dashboard's own process, and nothing of it is imported before it is needed."""
+    tried = "import boto3, openai, typesafe_sdk, opentelemetry.sdk.trace, tributary.edges.lambda_http.app, tributary.client"
+    run_in(image, f"{tried}; from tributary.service import open_memory")
+
+
+_ECHO = """
+async def app(scope, receive, send):
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": f"{scope['scheme']} {scope['client'][0]}".encode()})
+def container_app():
+    return app
+"""
+
+
+@pytest.mark.parametrize(
+    ("trusted", "told"),
+    [("127.0.0.0/8", "https 198.51.100.7"), ("169.254.0.0/16", "http 127.0.0.1")],
+    ids=["from the proxy", "from elsewhere"],
+)
+def test_where_a_viewer_is_believed_of_the_proxy_alone_and_of_what_he_claims_nothing(
+    image: Image, tmp_path: Path, trusted: str, told: str
+) -> None:
+    """Sign-ins are counted by it: neither may one viewer be another by a header, nor all of them the proxy."""
+    package = tmp_path / "tributary" / "edges" / "dashboard"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(_ECHO)
+    for folder in (package.parent, package.parent.parent):
+        (folder / "__init__.py").write_text("")
+    claimed = {"x-forwarded-for": "203.0.113.1, 198.51.100.7", "x-forwarded-proto": "https"}
+    with started(image, NOWHERE, FORWARDED_ALLOW_IPS=trusted, PYTHONPATH=str(tmp_path)) as (client, _):
+        assert client.get("/", headers=claimed).text == told
 
 
 def test_image_is_of_a_fixed_python_and_runs_as_nobody_who_is_privileged() -> None:

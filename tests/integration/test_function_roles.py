@@ -395,7 +395,6 @@ REFUSED = [
     ("learn", "INSERT INTO tributary.agent DEFAULT VALUES"),
     ("curate", "SELECT * FROM tributary.garden_tribes_v1()"),
     ("curate", "UPDATE tributary.lesson SET confidence = 1"),
-    ("dashboard", "SELECT tributary.reinforce_v1(ID, ID, ID, '{}', 'k', '')"),
     ("dashboard", "SELECT * FROM tributary.garden_tribes_v1()"),
     ("dashboard", "UPDATE tributary.agent SET role = 'curator'"),
     ("dashboard", "SELECT text FROM tributary.lesson"),

