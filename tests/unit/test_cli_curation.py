@@ -384,7 +384,7 @@ def test_a_users_mistake_is_named_without_a_traceback_and_nothing_is_sent(
 
 def test_every_command_has_an_example_and_speaks_json(around: Surroundings) -> None:
     endings = ("show", "accept", "reject", "both-stand")
-    records = ("decisions", "report", "reviews", "reject-review", "audit", "policy")
+    records = ("decisions", "decision", "report", "reviews", "reject-review", "audit", "policy")
     curating = ("disputes", "challenges", *endings, "quarantine", "release", "erase", *records)
     for command in (("contest",), ("retire",), *(("curate", one) for one in curating), ("curate", "policy", "set")):
         shown = run(around, *command, "--help").stdout

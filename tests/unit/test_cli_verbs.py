@@ -68,6 +68,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "both_stand": ("curate", "both-stand", DISPUTE),
     "quarantine": ("curate", "quarantine"),
     "decisions": ("curate", "decisions"),
+    "decision": ("curate", "decision", DECISION),
     "report": ("curate", "report", DECISION, "--should-be", "unrelated"),
     "reviews": ("curate", "reviews"),
     "accept_review": ("curate", "accept-review", REVIEW, "--golden", "pair-1"),

@@ -15,6 +15,7 @@ from tributary.client.keys import key_or_new
 from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import (
     AuditEntryReply,
+    DecisionDetailReply,
     DecisionReply,
     DisputeReply,
     ErasedReply,
@@ -149,6 +150,10 @@ class Curation:
     ) -> Listing[DecisionReply]:
         """Lists decisions, newest first: all of them, or those that `lesson` was part of."""
         return Listing(self._run, lambda at: calls.decisions(lesson=lesson, page_size=page_size, before=at), before)
+
+    def decision(self, decision: DecisionRef) -> DecisionDetailReply:
+        """Returns one decision with the lessons that it was about, as they stand now."""
+        return self._run(calls.decision(decision))
 
     def report(
         self,

@@ -10,7 +10,8 @@ from uuid import UUID
 from tributary.access import agent_of, token_of
 from tributary.core.agent import Agent, Principal, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.curation import AuditEntry, DecisionRecord, Dispute, DisputeKind, Held, Review, ReviewState
+from tributary.core.curation import AuditEntry, DecisionDetail, DecisionRecord, Dispute, DisputeKind, Held, Review, ReviewState
+from tributary.core.errors import NotFound
 from tributary.core.ids import Prefix, show
 from tributary.core.requests import Page
 from tributary.curate import documents
@@ -89,6 +90,17 @@ class Desk:
             limit,
             before,
         )
+
+    def decision(self, principal: Principal, decision_id: UUID) -> DecisionDetail:
+        """Returns one decision with the lessons that it was about. For curators. Raises NotFound."""
+        principal.require(Role.CURATOR)
+        found = self.database.value(
+            statement("curate", "decision_for"),
+            {"tribe_id": principal.tribe_id, "agent_id": principal.agent_id, "decision_id": decision_id},
+        )
+        if found is None:
+            raise NotFound("there is no such decision in this tribe")
+        return documents.decision_detail(rows.document(found))
 
     def reviews(
         self,

@@ -16,6 +16,7 @@ from tributary.client.keys import key_or_new
 from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import (
     AuditEntryReply,
+    DecisionDetailReply,
     DecisionReply,
     DisputeReply,
     ErasedReply,
@@ -151,6 +152,10 @@ class AsyncCuration:
     ) -> AsyncListing[DecisionReply]:
         """Lists decisions, newest first: all of them, or those that `lesson` was part of."""
         return AsyncListing(self._run, lambda at: calls.decisions(lesson=lesson, page_size=page_size, before=at), before)
+
+    async def decision(self, decision: DecisionRef) -> DecisionDetailReply:
+        """Returns one decision with the lessons that it was about, as they stand now."""
+        return await self._run(calls.decision(decision))
 
     async def report(
         self,

@@ -215,6 +215,7 @@ def erase(
 
 
 app.command("decisions")(curation_records.decisions)
+app.command("decision")(curation_records.decision)
 app.command("report")(curation_records.report)
 app.command("reviews")(curation_records.reviews)
 app.command("accept-review")(curation_records.accept_review)

@@ -12,6 +12,7 @@ from tributary.edges.cli.words import moment, shown
 
 if TYPE_CHECKING:
     from tributary.client import Dispute, Lesson
+    from tributary.contract.curation import VerdictReply as Verdict
 
 _VERDICTS = {"same": "the same as", "conflicts": "conflicts with", "unsure": "unsure about"}
 
@@ -31,7 +32,7 @@ def dispute_lines(dispute: Dispute, seen: int) -> list[str]:
         lines += ["", "Nothing that is still there stands against it."]
     if dispute.precedent:
         lines += ["", f"A curator rejected the same before, as {shown(dispute.precedent)}."]
-    lines += ["", f"Verdicts of {shown(dispute.decision)}:", *_verdicts(dispute)]
+    lines += ["", f"Verdicts of {shown(dispute.decision)}:", *verdict_lines(dispute.verdicts)]
     return [*lines, "", *(_settled(dispute) if dispute.ending else _endings(dispute, seen))]
 
 
@@ -88,17 +89,18 @@ def _side(name: str, lesson: Lesson, words: _Words) -> Iterator[str]:
     yield from lesson_fields(lesson, says=words.text, when=words.situation, about=words.subject)
 
 
-def _verdicts(dispute: Dispute) -> Iterator[str]:
-    telling = [one for one in dispute.verdicts if one.verdict != "unrelated"]
+def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yields a line or two a verdict that tells something, and how many more there were."""
+    telling = [one for one in verdicts if one.verdict != "unrelated"]
     for one in telling:
         cause = f", because of {shown(one.cause)}" if one.cause else ""
         yield f"  {_VERDICTS[one.verdict]} {shown(one.lesson)}, confidence {one.confidence:.2f}, by {shown(one.judge)}{cause}"
         if one.first is not None:
             first = one.first
             yield f"    first: {first.verdict}, confidence {first.confidence:.2f}, by {shown(first.judge)}"
-    if len(telling) < len(dispute.verdicts):
-        yield f"  unrelated to {len(dispute.verdicts) - len(telling)} {'other' if telling else 'lessons'}"
-    if not dispute.verdicts:
+    if len(telling) < len(verdicts):
+        yield f"  unrelated to {len(verdicts) - len(telling)} {'other' if telling else 'lessons'}"
+    if not verdicts:
         yield "  none: a writer's word alone"
 
 

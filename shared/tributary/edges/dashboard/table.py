@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import actions, agents, audit, disputes, status
+from tributary.edges.dashboard.views import actions, agents, audit, decisions, disputes, quarantine, reviews, status
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
-    ("Curate", (disputes.PAGES,)),
+    ("Curate", (disputes.PAGES, quarantine.PAGES, decisions.PAGES, reviews.PAGES)),
     ("Operate", (actions.PAGES, agents.PAGES, audit.PAGES)),
     ("Measure", (status.PAGES,)),
 )
@@ -21,5 +21,13 @@ MENU: Sequence[tuple[str, Sequence[Page]]] = tuple(
     (group, tuple(page for pages in views for page in pages if page.title is not None)) for group, views in _GROUPS
 )
 
-SAID: Mapping[str, str] = {**sign_in.SAID, **disputes.SAID, **actions.SAID, **agents.SAID}
+SAID: Mapping[str, str] = {
+    **sign_in.SAID,
+    **disputes.SAID,
+    **quarantine.SAID,
+    **decisions.SAID,
+    **reviews.SAID,
+    **actions.SAID,
+    **agents.SAID,
+}
 """What a page says of the form that led to it."""

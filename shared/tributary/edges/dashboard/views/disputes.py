@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tributary.client.curation_calls import DisputeState
 
 PAGE_SIZE = 20
+_SHORT = 160
 _SORTS = {"dispute": "Disputes", "challenge": "Challenges"}
 _STATES = {"open": "Open", "settled": "Ended", "any": "All"}
 
@@ -48,13 +50,18 @@ def _one(visit: Visit) -> Shown:
         "dispute": dispute,
         "pairs": pairs,
         "contender": alone(dispute.contender),
-        "names": {one.id: one.text or None for one in dispute.about},
+        "names": {one.id: _cut(one.text) for one in dispute.about},
         "giving_way": [one for one in dispute.about if one.status == "active"],
         "seen": seen,
         "tried": visit.path.rpartition("/")[2] if visit.refusal else "",
         "typed": visit.given("rationale"),
     }
     return Shown(template="dispute.html", values=values)
+
+
+def _cut(text: str) -> str | None:
+    """Returns enough of a text to tell it by, None for one that is gone."""
+    return textwrap.shorten(text, _SHORT, placeholder=" …") or None
 
 
 def _accept(visit: Visit) -> Sent:
