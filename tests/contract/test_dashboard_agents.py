@@ -107,7 +107,7 @@ def test_a_new_token_replaces_the_others_only_when_told_to_and_never_comes_twice
     assert let_in(tribal, first)
     again = visitor.client.post(f"{path}/tokens", data=fields)
     assert again.status_code == 409
-    assert "was given a token since this form was opened" in words(again.text)
+    assert "was given another token meanwhile" in words(again.text)
     assert "trb_" not in again.text
     assert len(tokens_of(tribal, "worker")) == 2
     third = secret_of(

@@ -168,6 +168,7 @@ def test_an_idempotency_key_gives_no_first_reply_again(api: Api) -> None:
         ("POST", "/v1/agents", {"name": "worker", "role": "writer", "secret": "trb_x"}, "secret"),
         ("POST", f"/v1/agents/{AGENT}/tokens", {"days": 3651}, "days"),
         ("POST", f"/v1/agents/{AGENT}/tokens", {"revoke_others": "yes"}, "revoke_others"),
+        ("POST", f"/v1/agents/{AGENT}/tokens", {"newest": AGENT}, "newest"),
         ("PUT", f"/v1/agents/{AGENT}/role", {}, "role"),
         ("POST", f"/v1/agents/{TOKEN}/revoke", None, "id"),
         ("POST", f"/v1/tokens/{AGENT}/revoke", None, "id"),

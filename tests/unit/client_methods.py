@@ -87,6 +87,7 @@ SAMPLES: dict[str, Any] = {
     "result": "rebooted",
     "review": REVIEW,
     "revoke_others": True,
+    "newest": TOKEN,
     "role": "writer",
     "seen_tick": 6,
     "should_be": "unrelated",

@@ -50,8 +50,9 @@ def create_agent(name: str, role: Role, *, days: int) -> Call[about.NewTokenRepl
     return _change("create_agent", "POST", "/v1/agents", request, about.NewTokenReply, again=False)
 
 
-def new_token(which: AgentRef, *, days: int, revoke_others: bool) -> Call[about.NewTokenReply]:
-    request = checked(lambda: about.NewTokenRequest(days=days, revoke_others=revoke_others))
+def new_token(which: AgentRef, *, days: int, revoke_others: bool, newest: TokenRef | None) -> Call[about.NewTokenReply]:
+    known = None if newest is None else token_id(newest)
+    request = checked(lambda: about.NewTokenRequest(days=days, revoke_others=revoke_others, newest=known))
     return _change("new_token", "POST", f"/v1/agents/{agent_id(which)}/tokens", request, about.NewTokenReply, again=False)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from tributary.client.errors import WrongStanding, broken
+from tributary.client.errors import broken
 from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.core.agent import Role
 from tributary.edges.dashboard.page import Page, Sent, Shown
@@ -62,7 +62,7 @@ def _one(visit: Visit) -> Shown:
         "ended": [one for one in page.items if one not in good],
         "standing": standing,
         "all_known": page.next is None and not visit.asked("before"),
-        "newest": _newest(page.items) if not visit.asked("before") else None,
+        "newest": page.items[0].id if page.items else "",
         "next": page.next,
         "before": visit.asked("before"),
         "roles": ROLES,
@@ -78,18 +78,14 @@ def _one(visit: Visit) -> Shown:
 
 
 def _new_token(visit: Visit) -> Shown:
-    curation, which = visit.memory.curation, visit.part("id")
     others = visit.given("others") == "end"
     if others:
         _look_twice(visit)
-    days = _days(visit)
-    if _newest(next(curation.tokens(which, page_size=1).pages()).items) != visit.given("newest"):
-        # A secret is kept nowhere, so a form that comes again cannot be answered as it was: it must not make another one.
-        raise WrongStanding(
-            "This agent was given a token since this form was opened, by this very form if it was sent twice. No other one was"
-            " made now. If nobody has the secret of the newest, revoke that one and make another."
-        )
-    return _secret(curation.new_token(which, days=days, revoke_others=others), first=False, ended_others=others)
+    # No secret is kept that could be given again: a form that comes twice is told from the token that it was opened with.
+    made = visit.memory.curation.new_token(
+        visit.part("id"), days=_days(visit), revoke_others=others, newest=visit.given("newest") or None
+    )
+    return _secret(made, first=False, ended_others=others)
 
 
 def _set_role(visit: Visit) -> Sent:
@@ -130,10 +126,6 @@ def _days(visit: Visit) -> int:
     if not (days.isascii() and days.isdecimal() and len(days) <= _MOST_DIGITS):
         raise broken("days", "must be a whole number of days")
     return int(days)
-
-
-def _newest(tokens: tuple[TokenReply, ...]) -> str:
-    return tokens[0].id if tokens else ""
 
 
 def _standing(token: TokenReply, visit: Visit) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tributary.contract import agents as contract
+from tributary.core import ids
 from tributary.core.agent import Role
 from tributary.edges.lambda_http import agent_words as words
 from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
@@ -39,7 +40,8 @@ def _tokens(ask: Ask) -> HttpReply:
 def _new_token(ask: Ask) -> HttpReply:
     ask.query()
     request, principal, agent_id = ask.body(contract.NewTokenRequest), ask.principal, ask.id()
-    made = ask.memory.agents.new_token(principal, agent_id, days=request.days, revoke_others=request.revoke_others)
+    newest = None if request.newest is None else ids.parse(ids.Prefix.TOKEN, request.newest, field="newest")
+    made = ask.memory.agents.new_token(principal, agent_id, days=request.days, revoke_others=request.revoke_others, newest=newest)
     return of_model(words.new_token(made))
 
 
