@@ -66,6 +66,7 @@ def words(text: str) -> str:
 def test_a_new_agents_token_is_shown_once_and_loading_the_page_again_makes_no_other(tribal: Tribal, visitor: Visitor) -> None:
     form = visitor.markup("/agents")
     fields = {"csrf": form.value("csrf"), "key": form.value("key"), "name": "worker", "role": "writer", "days": "30"}
+    assert visitor.client.post("/agents", data={**fields, "csrf": "0" * 64}).status_code == 403
     made = visitor.client.post("/agents", data=fields, follow_redirects=False)
     assert (made.status_code, made.headers["cache-control"]) == (200, "no-store")
     assert "location" not in made.headers

@@ -38,9 +38,8 @@ _RENAMED = {"unreachable": "no_answer", "not_recorded": "gardening_not_recorded"
 
 def lamps_of(status: StatusReply | None) -> tuple[Lamp, ...]:
     """Returns a lamp each for what a recall of the tribe needs; all unknown when the memory could not be asked."""
-    if status is None:
-        return tuple(Lamp(title=one.title, state=State.UNKNOWN, cause="not_asked") for one in _CHECKS)
-    seen = {one.check: one for one in status.observations if one.about in ("tribe", "process")}
+    observations = () if status is None else status.observations
+    seen = {one.check: one for one in observations if one.about in ("tribe", "process")}
     return tuple(_lamp(one, seen) for one in _CHECKS)
 
 
@@ -65,7 +64,7 @@ def facts_of(status: StatusReply) -> Sequence[tuple[str, str]]:
 
 def _lamp(one: _Check, seen: Mapping[str, ObservationReply]) -> Lamp:
     found = seen.get(one.check)
-    if found is None:  # the memory is of another version, and does not look at it
+    if found is None:
         return Lamp(title=one.title, state=State.UNKNOWN, cause="not_asked")
     state = State(found.state)
     if state is State.OK:

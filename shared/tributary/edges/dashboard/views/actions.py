@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, cast
 
 from tributary.client.errors import broken
 from tributary.core.agent import Role
@@ -73,15 +73,11 @@ def _result(given: str) -> object:
     if not given:
         return None
     try:
-        return json.loads(given, parse_constant=_no_number)
+        return json.loads(given)
     except json.JSONDecodeError as error:
         raise broken("result", f"is no JSON: {error.msg.lower()}, in line {error.lineno}, column {error.colno}") from None
-    except (ValueError, RecursionError):
-        raise broken("result", "must be a JSON value, of finite numbers") from None
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
+    except (ValueError, RecursionError):  # a number of too many digits, or lists within lists without end
+        raise broken("result", "is more than a JSON value may hold") from None
 
 
 def _reconciling(verb: str, happened: bool) -> Page:
