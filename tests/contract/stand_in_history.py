@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
 from uuid import UUID
@@ -11,10 +12,11 @@ from uuid import UUID
 from tests.unit import core_made as made
 from tributary.core.agent import Principal
 from tributary.core.decision import Outcome
+from tributary.core.diff import BeliefChange, Diff, How
 from tributary.core.history import Chain, Change, Changes, Citation, Happening, Link, Occurrence, Ruling, Timeline
 from tributary.core.ids import new_id
 from tributary.core.lesson import Instant, Kind, Status
-from tributary.core.receipt import Coverage
+from tributary.core.receipt import Coverage, Receipt
 from tributary.recall import Historian
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -90,6 +92,23 @@ def occurrence(event: Happening = Happening.LEARNED) -> Occurrence:
         receipt=None,
         since=None,
         space=None,
+    )
+
+
+def diff_of(receipt: Receipt) -> Diff:
+    """Returns a difference of two changes: one that an event brought, and one that time did."""
+    began = BeliefChange(
+        lesson=made.lesson(), confidence=0.7, began=True, how=How.LEARNED, at=AT, event=occurrence(), replaced=(UUID(int=99),)
+    )
+    ended = replace(began, began=False, how=How.WITHERED, event=None, replaced=())
+    return Diff(
+        since=Instant(tick=1, at=AT),
+        until=Instant(tick=2, at=AT),
+        began=1,
+        ended=1,
+        changes=(began, ended),
+        next_before=None,
+        receipt=receipt,
     )
 
 

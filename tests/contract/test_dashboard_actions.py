@@ -1,4 +1,4 @@
-"""The pages of actions, of the audit and of the tribe's status: who sees what, how a doubt ends, and what is never called ok."""
+"""The pages of actions, the audit and the tribe's status: who sees what, how a doubt ends, and what is never called ok."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_curator_ends_a_doubt_once_and_readers_only_look(tribal: Tribal) -> No
             assert visitor.send(f"{path}/happened", path, rationale="seen", result=wrong).status_code == 400
         assert visitor.send(f"{path}/happened", path, rationale="", result="1").status_code == 400
         page = visitor.markup(path)
-        fields = {"csrf": page.value("csrf"), "key": page.value("key"), "rationale": "its log says so", "result": '{"up": true}'}
+        fields = {name: page.value(name) for name in ("csrf", "key")} | {"rationale": "its log says so", "result": '{"up": true}'}
         sent = [visitor.client.post(f"{path}/happened", data=fields, follow_redirects=False) for _ in range(2)]
         assert {one.headers["location"] for one in sent} == {f"{path}?said=action-happened"}
         done = visitor.markup(path)

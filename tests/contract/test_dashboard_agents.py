@@ -137,7 +137,7 @@ def test_a_token_its_agent_and_its_role_end_and_change_as_said(tribal: Tribal, v
 
 
 @pytest.mark.parametrize("what", ["revoke", "role", "token", "tokens"])
-def test_whoever_would_lock_itself_out_is_warned_and_must_say_that_it_knows(tribal: Tribal, visitor: Visitor, what: str) -> None:
+def test_whoever_would_lock_itself_out_is_warned_and_must_say_so(tribal: Tribal, visitor: Visitor, what: str) -> None:
     tribal.token("second", Role.CURATOR)
     path = f"/agents/{agent_named(tribal, 'curator')}"
     (token,) = tokens_of(tribal, "curator")

@@ -120,6 +120,20 @@ def changes(*ticks: int, clock: int | None = None, tick: int | None = None) -> d
     return {"changes": [change(one) for one in ticks], "tick": upto, "clock": known, "more": upto < known}
 
 
+def diff(**over: Any) -> dict[str, Any]:
+    began = {"change": "began", "how": "learned", "at": AT, "event": event(), "lesson": lesson(), "replaced": [TWO]}
+    withered: dict[str, Any] = {
+        **began,
+        "change": "ended",
+        "how": "withered",
+        "event": None,
+        "lesson": lesson(TWO),
+        "replaced": [],
+    }
+    known: dict[str, Any] = {"since": {"tick": 3, "at": AT}, "until": {"tick": 7, "at": AT}, "began": 1, "ended": 1}
+    return {**known, "changes": [began, withered], "next": None, "receipt": receipt(2), **over}
+
+
 def timeline(**over: Any) -> dict[str, Any]:
     link: dict[str, Any] = {"id": TWO, "status": "superseded", "text": None, "learned": {"tick": 3, "at": AT}}
     link |= {"activated": {"tick": 3, "at": AT}, "deactivated": {"tick": 7, "at": AT}, "superseded_by": ONE, "held": False}
@@ -164,6 +178,7 @@ class Tribe:
             "lesson": {"lesson": lesson(), "challenges": [], "receipt": receipt(1)},
             "timeline": timeline(),
             "changes": changes(7),
+            "diff": diff(),
             "distill": distilled(),
             "health": {"status": "ok", "version": "0.1.0"},
         }

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from tests.unit.activity_fakes import ACTIVITY, EVALUATION
 from tests.unit.client_fakes import AT, ONE, Tribe, hit, problem, receipt
 from tests.unit.curation_fakes import DECISION, DISPUTE, REVIEW, curated, policy
 from tributary import client
@@ -33,6 +34,7 @@ SAMPLES: dict[str, Any] = {
     "set_role.agent": AGENT,
     "revoke_agent.agent": AGENT,
     "as_of": 7,
+    "author": "agent-a",
     "at_least": 5,
     "before": "7",
     "by": "model",
@@ -50,6 +52,7 @@ SAMPLES: dict[str, Any] = {
     "failure": "it was not there",
     "follow": False,
     "function": lambda: "rebooted",
+    "from_": 3,
     "golden": "row-1",
     "happened": True,
     "hit": Hit.of(HitReply.model_validate(hit()), RECEIPT),
@@ -68,6 +71,7 @@ SAMPLES: dict[str, Any] = {
     "min_confidence": 0.2,
     "mine": True,
     "conversation": [{"role": "user", "text": "db-7 is slow"}],
+    "hours": 48,
     "incident": "inc-7",
     "message": "reboot it?",
     "most": 2,
@@ -101,6 +105,7 @@ SAMPLES: dict[str, Any] = {
     "tags": {"env": "prod"},
     "text": "needs X-Batch",
     "timeline.before": 7,
+    "to": 7,
     "token": TOKEN,
     "transcript": [{"role": "tool", "text": "429"}],
     "unsure": True,
@@ -178,6 +183,8 @@ def tribe() -> Tribe:
             "calls": {"today": {}, "last_7_days": {}},
             "by_agent": None,
         },
+        "activity": ACTIVITY,
+        "evaluations": {"runs": [EVALUATION]},
         "status": {"usable": True, "paths": [], "observations": []},
         "agents": {"agents": [agent()], "next": None, "receipt": receipt(1)},
         "create_agent": NEW_TOKEN | {"agent": agent()},

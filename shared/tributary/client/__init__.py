@@ -15,6 +15,7 @@ from tributary.client.aws import Aws
 from tributary.client.calls import Attempt, LessonDetail, Page
 from tributary.client.curation import Curation, Listing
 from tributary.client.curation_calls import ListingPage
+from tributary.client.difference import BeliefChange, Diff, DiffPage
 from tributary.client.errors import (
     BadReply,
     BadSetting,
@@ -58,6 +59,8 @@ from tributary.client.visible import visible
 from tributary.contract.actions import ActionReply as Action
 from tributary.contract.actions import BegunReply as Begun
 from tributary.contract.actions import CompletedReply as Completed
+from tributary.contract.activity import ActivityReply as Activity
+from tributary.contract.activity import EvaluationReply as Evaluation
 from tributary.contract.agents import AgentReply as Agent
 from tributary.contract.agents import NewTokenReply as NewToken
 from tributary.contract.agents import TokenReply as Token
@@ -90,16 +93,18 @@ from tributary.contract.status import StatsReply as Stats
 from tributary.contract.status import StatusReply as MemoryStatus
 
 if TYPE_CHECKING:
-    from tributary.client.asynchronous import AsyncActions, AsyncCuration, AsyncListing, AsyncMemory, AsyncView
+    from tributary.client.asynchronous import AsyncActions, AsyncCuration, AsyncDiff, AsyncListing, AsyncMemory, AsyncView
 
 __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_URL",
     "Action",
     "Actions",
+    "Activity",
     "Agent",
     "AsyncActions",
     "AsyncCuration",
+    "AsyncDiff",
     "AsyncListing",
     "AsyncMemory",
     "AsyncView",
@@ -109,6 +114,7 @@ __all__ = [
     "BadReply",
     "BadSetting",
     "Begun",
+    "BeliefChange",
     "Busy",
     "Challenge",
     "Change",
@@ -120,9 +126,12 @@ __all__ = [
     "Curation",
     "Decision",
     "DecisionDetail",
+    "Diff",
+    "DiffPage",
     "Dispute",
     "Distilled",
     "Erased",
+    "Evaluation",
     "Event",
     "Evidence",
     "Forbidden",

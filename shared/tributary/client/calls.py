@@ -52,7 +52,8 @@ class Call(Generic[Result]):
     method: Method
     path: str
     read: Callable[[bytes], Result]
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    """Several values of a parameter are sent one after the other."""
     body: bytes | None = None
     idempotency_key: str | None = None
     elsewhere: str | None = None
@@ -284,7 +285,7 @@ def verify(receipt: Receipt | Mapping[str, object], *, query: str) -> Call[model
     )
 
 
-def lessons(
+def lessons(  # noqa: PLR0913
     *,
     status: Status | Literal["any"] | None,
     page_size: int,
@@ -293,10 +294,19 @@ def lessons(
     ref: str | None,
     ref_prefix: str | None,
     mine: bool,
+    kind: Kind | None,
+    subject: str | None,
+    tags: Mapping[str, str] | None,
+    author: str | None,
 ) -> Call[Page]:
-    query = page_query(page_size, before)
-    asked = {"status": status, "ref": ref, "ref_prefix": ref_prefix, "mine": "true" if mine else None}
+    asked = {
+        **{"status": status, "ref": ref, "ref_prefix": ref_prefix, "mine": "true" if mine else None},
+        **{"kind": kind, "subject": subject, "author": author},
+    }
+    query: dict[str, str | Sequence[str]] = {**page_query(page_size, before)}
     query |= {name: value for name, value in asked.items() if value is not None}
+    if tags:
+        query["tag"] = [_shown_tag(key, value) for key, value in tags.items()]
     return Call(operation="lessons", method="GET", path="/v1/lessons", query=_with_moment(query, as_of), read=_read_page)
 
 
@@ -358,7 +368,13 @@ def page_query(page_size: int, before: str | None) -> dict[str, str]:
     return {"limit": str(page_size)} | ({} if before is None else {"before": before})
 
 
-def _with_moment(query: dict[str, str], as_of: Moment | None) -> dict[str, str]:
+def _shown_tag(key: str, value: str) -> str:
+    if "=" in key:
+        raise broken("tags", f"cannot be asked for by the key '{key}': in a query = ends the key")
+    return f"{key}={value}"
+
+
+def _with_moment(query: Mapping[str, str | Sequence[str]], as_of: Moment | None) -> Mapping[str, str | Sequence[str]]:
     return query if as_of is None else {**query, "as_of": shown_moment(as_of)}
 
 

@@ -84,7 +84,7 @@ def converse(
 
 def _url(call: Call[Result], place: Place) -> str:
     # Written in the one form that a signature over it has too: nothing is left to what is in between.
-    query = urlencode(call.query, quote_via=quote, safe="-_.~")
+    query = urlencode(call.query, doseq=True, quote_via=quote, safe="-_.~")
     return place.url + call.path + (f"?{query}" if query else "")
 
 

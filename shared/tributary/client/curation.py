@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from tributary.client import agent_calls
 from tributary.client import curation_calls as calls
@@ -31,6 +31,7 @@ from tributary.contract.models import LearnReply
 from tributary.contract.route import Role
 
 Item = TypeVar("Item")
+SomePage = TypeVar("SomePage", bound=ListingPage[Any])
 Result = TypeVar("Result")
 
 
@@ -40,19 +41,20 @@ class Run(Protocol):
     def __call__(self, call: Call[Result]) -> Result: ...
 
 
-class Listing(Iterator[Item], Generic[Item]):
+class Paged(Iterator[Item], Generic[Item, SomePage]):
     """Items newest first; pages are fetched as needed. `pages()` gives them a page at a time, each with its receipt."""
 
-    def __init__(self, run: Run, ask: Callable[[str | None], Call[ListingPage[Item]]], before: str | None) -> None:
+    def __init__(self, run: Run, ask: Callable[[str | None], Call[SomePage]], before: str | None) -> None:
         self._run = run
         self._ask = ask
         self._before = before
         self._items = (item for page in self.pages() for item in page.items)
 
     def __next__(self) -> Item:
-        return next(self._items)
+        item: Item = next(self._items)
+        return item
 
-    def pages(self) -> Iterator[ListingPage[Item]]:
+    def pages(self) -> Iterator[SomePage]:
         """Yields the pages from the first one on, whatever was yielded before."""
         before = self._before
         while True:
@@ -63,6 +65,10 @@ class Listing(Iterator[Item], Generic[Item]):
             before = page.next
             if before is None:
                 return
+
+
+class Listing(Paged[Item, ListingPage[Item]], Generic[Item]):
+    """Items of a listing, whose pages tell nothing besides."""
 
 
 class Curation:

@@ -126,16 +126,16 @@ def checked(make: Callable[[], Made], *, within: str | None = None) -> Made:
     raise InvalidRequest("; ".join(f"{one.field}: {one.rule}" for one in problems), errors=problems)
 
 
-def shown_moment(when: Moment) -> str:
+def shown_moment(when: Moment, field: str = "as_of") -> str:
     """Returns `when` as the API writes it; raises InvalidRequest for a negative tick or a time without offset."""
     if isinstance(when, datetime):
         if when.utcoffset() is None:
-            raise broken("as_of", "must have a time zone, as in datetime.now(UTC)")
+            raise broken(field, "must have a time zone, as in datetime.now(UTC)")
         return when.isoformat()
     if isinstance(when, str):
-        raise broken("as_of", "must be a tick or a datetime; datetime.fromisoformat() reads a time from text")
+        raise broken(field, "must be a tick or a datetime; datetime.fromisoformat() reads a time from text")
     if type(when) is not int or not 0 <= when < 2**63:
-        raise broken("as_of", "must be a tick or a time with offset")
+        raise broken(field, "must be a tick or a time with offset")
     return str(when)
 
 

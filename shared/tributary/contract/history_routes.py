@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tributary.contract import history, limits
+from tributary.contract import diff, history, limits
 from tributary.contract.route import QueryParameter, Route
 
 _LAST_TICK = 10**18 - 1
@@ -55,5 +55,36 @@ HISTORY: tuple[Route, ...] = (
             ),
         ),
         waits="wait_s",
+    ),
+    Route(
+        operation="diff",
+        method="GET",
+        path="/v1/diff",
+        function="recall",
+        role="reader",
+        summary="Tell what was believed at one moment and not at another, newest change first",
+        reply=diff.DiffReply,
+        query=(
+            QueryParameter(
+                name="from",
+                description="The earlier moment: a tick, or an RFC 3339 time with offset; the tribe's beginning when absent.",
+                schema={"type": "string", "default": "0"},
+            ),
+            QueryParameter(
+                name="to",
+                description="The later moment, likewise; now when absent. One before `from` is refused.",
+                schema={"type": "string"},
+            ),
+            QueryParameter(
+                name="limit",
+                description="How many changes a page holds.",
+                schema={"type": "integer", "minimum": 1, "maximum": limits.RECALL_LIMIT, "default": 20},
+            ),
+            QueryParameter(
+                name="before",
+                description="`next` of the page before, with the same `from` and `to`: it goes on about the same moments.",
+                schema={"type": "string"},
+            ),
+        ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import get_args
 
 from tributary.contract import distilling, limits, models
 from tributary.contract.route import QueryParameter, Route
@@ -146,6 +147,30 @@ MEMORY: tuple[Route, ...] = (
                 name="mine",
                 description="`true`: only what the caller taught, with what of it a screen holds back.",
                 schema={"type": "string", "enum": ["true", "false"], "default": "false"},
+            ),
+            QueryParameter(
+                name="kind",
+                description="Only lessons of this kind.",
+                schema={"type": "string", "enum": list(get_args(models.Kind))},
+            ),
+            QueryParameter(
+                name="subject",
+                description="Only lessons about this: `Deploy API`, `deploy_api` and `deploy-api` are one subject.",
+                schema={"type": "string", "maxLength": limits.SUBJECT_CHARACTERS},
+            ),
+            QueryParameter(
+                name="tag",
+                description="Only lessons with this tag, `key=value`; given more than once, with all of them.",
+                schema={
+                    "type": "array",
+                    "items": {"type": "string", "maxLength": limits.TAG_KEY_CHARACTERS + 1 + limits.TAG_VALUE_CHARACTERS},
+                    "maxItems": limits.TAGS,
+                },
+            ),
+            QueryParameter(
+                name="author",
+                description="Only what this agent taught: its id, or its name as `author` of a lesson shows it.",
+                schema={"type": "string", "maxLength": 100},
             ),
             _AS_OF,
         ),

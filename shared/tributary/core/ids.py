@@ -41,7 +41,13 @@ def show(prefix: Prefix, value: uuid.UUID) -> str:
 
 def parse(prefix: Prefix, text: str, *, field: str) -> uuid.UUID:
     """Returns the UUID in a shown identifier; raises InvalidRequest naming `field` when it is not one."""
-    head, _, tail = text.partition("_")
-    if head != prefix or not _HEXADECIMAL.fullmatch(tail):  # UUID() alone takes 0x, signs, underscores and other scripts' digits
+    if not is_shown(prefix, text):
         raise InvalidRequest(field, f"must look like {prefix}_ and 32 hexadecimal digits")
-    return uuid.UUID(hex=tail)
+    return uuid.UUID(hex=text.removeprefix(f"{prefix}_"))
+
+
+def is_shown(prefix: Prefix, text: str) -> bool:
+    """Tells whether a text is an identifier as users see it."""
+    head, _, tail = text.partition("_")
+    # UUID() alone takes 0x, signs, underscores and other scripts' digits
+    return head == prefix and _HEXADECIMAL.fullmatch(tail) is not None

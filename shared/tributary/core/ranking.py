@@ -31,6 +31,10 @@ OVERTAKING = ("expired", "withered", "not_yet_valid", "below_confidence")
 WEAK_TERM_SHARE = 0.25
 WEAK_MARGIN = 0.05
 """What stays out but comes this near to the floor, or holds this share of the query's terms, is counted as a weak match."""
+SIMILARITY_WEIGHT, TERMS_WEIGHT = 0.6, 0.4
+STANDING_BASE = 0.6
+FRESHNESS_WEIGHT, CONFIRMATIONS_WEIGHT, CONTRADICTIONS_WEIGHT = 0.3, 0.1, 0.3
+"""The weights of the formula above; that of contradictions is taken off."""
 DIGITS = 6
 """Figures in hits and receipts are rounded, so that their JSON is the same wherever it is written."""
 
@@ -112,7 +116,7 @@ def _score(found: Found, *, at: datetime) -> Ranked:
         "confirmations": round(saturation(lesson.confirmations), DIGITS),
         "contradictions": round(saturation(lesson.contradictions), DIGITS),
     }
-    relevance = 0.6 * terms["similarity"] + 0.4 * terms["terms"]
+    relevance = SIMILARITY_WEIGHT * terms["similarity"] + TERMS_WEIGHT * terms["terms"]
     return Ranked(
         found=found,
         score=round(relevance * _standing(terms), DIGITS),
@@ -123,7 +127,12 @@ def _score(found: Found, *, at: datetime) -> Ranked:
 
 def _standing(terms: Mapping[str, float]) -> float:
     """Returns 0.3..1: how much of its relevance a lesson is credited with, by age and by what agents said of it."""
-    return 0.6 + 0.3 * terms["freshness"] + 0.1 * terms["confirmations"] - 0.3 * terms["contradictions"]
+    return (
+        STANDING_BASE
+        + FRESHNESS_WEIGHT * terms["freshness"]
+        + CONFIRMATIONS_WEIGHT * terms["confirmations"]
+        - CONTRADICTIONS_WEIGHT * terms["contradictions"]
+    )
 
 
 def _exclusion(

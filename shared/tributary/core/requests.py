@@ -101,6 +101,40 @@ class Recalled:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Filters:
+    """What narrows a listing: lessons of the `kind`, about the `subject`, by the `author`, and with all of the `tags` exactly.
+
+    An author is named by an agent's id, with its prefix, or by its name.
+    """
+
+    kind: Kind | None = None
+    subject: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    author: str | None = None
+
+    def check(self) -> None:
+        """Raises InvalidRequest naming the first field that breaks a rule."""
+        if self.subject is not None:
+            limits.check_short("subject", self.subject, limits.SUBJECT_CHARACTERS)
+        if self.author is not None:
+            limits.check_name("author", self.author)
+        limits.check_tags(self.tags)
+
+    def document(self) -> dict[str, object]:
+        """Returns those that are given, as the receipt shows them."""
+        given = {
+            "kind": None if self.kind is None else self.kind.value,
+            "subject": self.subject,
+            "tags": dict(self.tags) or None,
+            "author": self.author,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+EVERYTHING = Filters()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Listing:
     """A page of lessons, newest first; `next_before` is where to go on from, None at the end."""
 

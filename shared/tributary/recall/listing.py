@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from tributary.core.agent import Principal, Role
 from tributary.core.clock import Now, utc_now
 from tributary.core.confidence import shown_confidence
 from tributary.core.errors import InvalidRequest, NotFound
-from tributary.core.ids import Prefix, new_id
+from tributary.core.ids import Prefix, is_shown, new_id, parse
 from tributary.core.lesson import Lesson, Status
 from tributary.core.limits import RECALL_LIMIT, REF_CHARACTERS, check_aware, check_short
+from tributary.core.normal import subject_key
 from tributary.core.ranking import DIGITS, VERSION
 from tributary.core.receipt import Coverage, Exclusion, Receipt, ScoredHit, Searched, SearchPath
-from tributary.core.requests import LessonDetail, Listing
+from tributary.core.requests import EVERYTHING, Filters, LessonDetail, Listing
 from tributary.recall.moments import tick_and_instant
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
@@ -45,6 +48,7 @@ class Reader:
         ref: str | None = None,
         ref_prefix: str | None = None,
         mine: bool = False,
+        filters: Filters = EVERYTHING,
     ) -> Listing:
         """Returns a page, newest first; `status` None lists every status. Raises InvalidRequest.
 
@@ -53,6 +57,7 @@ class Reader:
         """
         principal.require(Role.CURATOR if status is Status.QUARANTINED and not mine else Role.READER)
         check_limit(limit)
+        filters.check()
         for name, value in (("ref", ref), ("ref_prefix", ref_prefix)):
             if value is not None:
                 check_short(name, value, REF_CHARACTERS)
@@ -78,25 +83,29 @@ class Reader:
                         "tick": tick,
                         "instant": instant,
                         "now": self.now(),
+                        "filters": _parameters(filters),
                     },
                 )
             )
+        if filters.author is not None and found["agent"] is None:
+            raise InvalidRequest("author", f"there is no agent '{filters.author}' in this tribe")
         lessons = tuple(rows.lesson(one) for one in found["lessons"])
         at = rows.moment(found["at"])
         last = lessons[-1] if found["more"] else None
         narrowed = {"ref": ref, "ref_prefix": ref_prefix, "mine": mine or None}
-        filters = {
+        asked = {
             "status": "any" if status is None else status.value,
             "limit": limit,
             "before": before,
-            "as_of": _shown(as_of),
+            "as_of": shown_moment(as_of),
             **{name: value for name, value in narrowed.items() if value is not None},
+            **filters.document(),
         }
         return Listing(
             lessons=lessons,
             confidences=_confidences(lessons, at),
             next_before=None if last is None else cursor(last.learned.tick, last.lesson_id),
-            receipt=listing_receipt(self.signer, principal, found, filters, [one.lesson_id for one in lessons], watch),
+            receipt=listing_receipt(self.signer, principal, found, asked, [one.lesson_id for one in lessons], watch),
         )
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail:
@@ -125,7 +134,7 @@ class Reader:
             lesson=lesson,
             confidence=_confidences((lesson,), rows.moment(found["at"]))[0],
             challenges=rows.challenges(found["challenges"], lesson_id),
-            receipt=listing_receipt(self.signer, principal, found, {"as_of": _shown(as_of)}, [lesson.lesson_id], watch),
+            receipt=listing_receipt(self.signer, principal, found, {"as_of": shown_moment(as_of)}, [lesson.lesson_id], watch),
         )
 
 
@@ -138,14 +147,21 @@ def listing_receipt(
     watch: Stopwatch,
     *,
     prefix: Prefix = Prefix.LESSON,
+    moments: Sequence[rows.Document] = (),
 ) -> Receipt:
-    """Returns the signed receipt of a page. `found` holds tick, at, settled and more; `shown` are the ids on the page."""
-    searched = Searched(tribe=principal.tribe_id, tick=found["tick"], at=rows.moment(found["at"]), settled=found["settled"])
+    """Returns the signed receipt of a page. `found` holds tick, at, settled and more; `shown` are the ids on the page.
+
+    A page about several moments gives them, each with tick, at and settled; then `found` need not hold them.
+    """
+    searched = tuple(
+        Searched(tribe=principal.tribe_id, tick=one["tick"], at=rows.moment(one["at"]), settled=one["settled"])
+        for one in moments or (found,)
+    )
     more = (Exclusion(rule="over_limit", count=1),) if found.get("more") else ()
     return signer.sign(
         Receipt(
             receipt_id=new_id(),
-            searched=(searched,),
+            searched=searched,
             query_digest=None,
             filters=filters,
             paths=(SearchPath.LISTING,),
@@ -173,12 +189,12 @@ def cursor(tick: int, last: UUID) -> str:
     return f"{tick}.{last.hex}"
 
 
-def check_as_of(as_of: int | datetime | None) -> None:
+def check_as_of(as_of: int | datetime | None, *, field: str = "as_of") -> None:
     """Raises InvalidRequest for a time without offset or a number that is no tick."""
     if isinstance(as_of, datetime):
-        check_aware("as_of", as_of)
+        check_aware(field, as_of)
     elif as_of is not None and not 0 <= as_of < 2**63:
-        raise InvalidRequest("as_of", "must be a tick of this tribe or a time with offset")
+        raise InvalidRequest(field, "must be a tick of this tribe or a time with offset")
 
 
 def parse_cursor(before: str | None) -> tuple[int | None, UUID | None]:
@@ -191,9 +207,23 @@ def parse_cursor(before: str | None) -> tuple[int | None, UUID | None]:
     return int(match[1]), UUID(hex=match[2])
 
 
+def _parameters(filters: Filters) -> Jsonb | None:
+    author = filters.author
+    by_id = parse(Prefix.AGENT, author, field="author") if author is not None and is_shown(Prefix.AGENT, author) else None
+    given = {
+        "kinds": None if filters.kind is None else [filters.kind.value],
+        "agent": author if by_id is None else None,
+        "agent_id": None if by_id is None else str(by_id),
+        "subject_key": subject_key(filters.subject),
+        "tags": dict(filters.tags),
+    }
+    return Jsonb(given) if any(given.values()) else None
+
+
 def _confidences(lessons: tuple[Lesson, ...], at: datetime) -> tuple[float, ...]:
     return tuple(round(shown_confidence(one, at=at), DIGITS) for one in lessons)
 
 
-def _shown(as_of: int | datetime | None) -> object:
+def shown_moment(as_of: int | datetime | None) -> object:
+    """Returns a moment as receipts name it."""
     return as_of.isoformat() if isinstance(as_of, datetime) else as_of

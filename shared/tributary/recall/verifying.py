@@ -54,8 +54,8 @@ class Said:
     def of(cls, receipt: Mapping[str, Any], query: str) -> Said:
         """Reads a receipt whose signature holds; raises InvalidRequest for one that this version cannot read."""
         try:
-            (searched,) = receipt["searched"]
-            listing = receipt["query_digest"] is None  # what it lists may be no lessons
+            listing = receipt["query_digest"] is None  # what it lists may be no lessons, or of several moments
+            (searched,) = receipt["searched"][-1:] if listing else receipt["searched"]
             return cls(
                 tribe_id=UUID(searched["tribe"]),
                 tick=int(searched["tick"]),

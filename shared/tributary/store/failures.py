@@ -62,7 +62,7 @@ def translate(error: psycopg.Error) -> TributaryError:  # noqa: PLR0911  (a tabl
         case "TB410":
             return WrongStanding(said)
         case "TB422":
-            return InvalidRequest("as_of", said)
+            return InvalidRequest(error.diag.column_name or "as_of", said)
         case "TB429":
             return RateLimited(said, retry_after_s=int(error.diag.message_detail or 1))
         case "57014" | "55P03" | "40001" | "40P01":

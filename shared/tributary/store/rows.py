@@ -11,6 +11,7 @@ from tributary.core.agent import Role
 from tributary.core.curation import Rejection
 from tributary.core.decision import Challenge
 from tributary.core.errors import Forbidden, NotFound
+from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.history import Citation
 from tributary.core.ids import Prefix, parse
 from tributary.core.lesson import Evidence, How, Instant, Kind, Lesson, Source, Status
@@ -100,6 +101,21 @@ def candidate(row: Document) -> Candidate:
         dispute_id=uuid_or_none(row["dispute_id"]),
         opponents=frozenset(map(uuid, row["opponents"])),
         rejected_as=None if row["rejected_as"] is None else Rejection(row["rejected_as"]),
+    )
+
+
+def evaluation_runs(value: object) -> tuple[EvaluationRun, ...]:
+    """Returns runs of the evals from a function's result, in its order."""
+    return tuple(
+        EvaluationRun(
+            run_id=uuid(run["run"]),
+            at=moment(run["at"]),
+            commit=run["commit"],
+            tier=run["tier"],
+            models=run["models"],
+            found=tuple(Evaluation(**one) for one in run["found"]),
+        )
+        for run in cast(list[Document], value)
     )
 
 

@@ -8,7 +8,7 @@ from typing import Generic, Protocol
 from tributary.client import agent_calls
 from tributary.client import curation_calls as calls
 from tributary.client.calls import Call
-from tributary.client.curation import Item, Result
+from tributary.client.curation import Item, Result, SomePage
 from tributary.client.curation_calls import DisputeState, ListingPage, ReviewFilter
 from tributary.client.errors import BadReply, WrongStanding
 from tributary.client.ids import AgentRef, DecisionRef, DisputeRef, LessonRef, ReviewRef, TokenRef
@@ -38,19 +38,20 @@ class AsyncRun(Protocol):
     async def __call__(self, call: Call[Result]) -> Result: ...
 
 
-class AsyncListing(AsyncIterator[Item], Generic[Item]):
+class AsyncPaged(AsyncIterator[Item], Generic[Item, SomePage]):
     """Items newest first; pages are fetched as needed. `pages()` gives them a page at a time, each with its receipt."""
 
-    def __init__(self, run: AsyncRun, ask: Callable[[str | None], Call[ListingPage[Item]]], before: str | None) -> None:
+    def __init__(self, run: AsyncRun, ask: Callable[[str | None], Call[SomePage]], before: str | None) -> None:
         self._run = run
         self._ask = ask
         self._before = before
         self._items = (item async for page in self.pages() for item in page.items)
 
     async def __anext__(self) -> Item:
-        return await anext(self._items)
+        item: Item = await anext(self._items)
+        return item
 
-    async def pages(self) -> AsyncIterator[ListingPage[Item]]:
+    async def pages(self) -> AsyncIterator[SomePage]:
         """Yields the pages from the first one on, whatever was yielded before."""
         before = self._before
         while True:
@@ -61,6 +62,10 @@ class AsyncListing(AsyncIterator[Item], Generic[Item]):
             before = page.next
             if before is None:
                 return
+
+
+class AsyncListing(AsyncPaged[Item, ListingPage[Item]], Generic[Item]):
+    """Items of a listing, whose pages tell nothing besides."""
 
 
 class AsyncCuration:

@@ -14,10 +14,11 @@ from typing import Any, Literal
 
 import httpx
 
-from tributary.client import calls, distilling, history, responding
+from tributary.client import activity_calls, calls, difference, distilling, history, responding
 from tributary.client import evidence as evidence_files
 from tributary.client.asynchronous.actions import AsyncActions
 from tributary.client.asynchronous.curation import AsyncCuration
+from tributary.client.asynchronous.difference import AsyncDiff
 from tributary.client.asynchronous.driver import AsyncDriver, AsyncSleep
 from tributary.client.asynchronous.feed import AsyncFeed
 from tributary.client.asynchronous.once import AsyncOnce
@@ -35,6 +36,7 @@ from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
 from tributary.client.responding import Responded
 from tributary.client.values import Lesson, LessonDraft, Moment, observed
+from tributary.contract.activity import ActivityReply, EvaluationReply
 from tributary.contract.costs import By, CostsReply
 from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.distilling import DistillReply, ProposedLessonReply
@@ -337,17 +339,33 @@ class AsyncMemory:
         ref: str | None = None,
         ref_prefix: str | None = None,
         mine: bool = False,
+        kind: Kind | None = None,
+        subject: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        author: str | None = None,
     ) -> AsyncIterator[Lesson]:
         """Yields the tribe's lessons, newest first: believed ones, or those of `status`. Pages are fetched as needed.
 
         `ref` asks for those whose source has it, `ref_prefix` for those whose `ref` begins so, as `runbook.md#`; `mine` for your
-        own, with those that a screen holds back.
+        own, with those that a screen holds back; `tags` for those that have all of them; `author` for what an agent taught, by
+        its id or its name.
         """
-        async for page in self.pages(status=status, page_size=page_size, as_of=as_of, ref=ref, ref_prefix=ref_prefix, mine=mine):
+        async for page in self.pages(
+            status=status,
+            page_size=page_size,
+            as_of=as_of,
+            ref=ref,
+            ref_prefix=ref_prefix,
+            mine=mine,
+            kind=kind,
+            subject=subject,
+            tags=tags,
+            author=author,
+        ):
             for each in page.lessons:
                 yield each
 
-    async def pages(
+    async def pages(  # noqa: PLR0913
         self,
         *,
         status: Status | Literal["any"] | None = None,
@@ -356,12 +374,26 @@ class AsyncMemory:
         ref: str | None = None,
         ref_prefix: str | None = None,
         mine: bool = False,
+        kind: Kind | None = None,
+        subject: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        author: str | None = None,
+        before: str | None = None,
     ) -> AsyncIterator[Page]:
-        """Yields the same lessons as `lessons`, a page at a time, each with its receipt."""
-        before: str | None = None
+        """Yields the same lessons as `lessons`, a page at a time, each with its receipt; from the page after `before` on."""
         while True:
             call = calls.lessons(
-                status=status, page_size=page_size, before=before, as_of=as_of, ref=ref, ref_prefix=ref_prefix, mine=mine
+                status=status,
+                page_size=page_size,
+                before=before,
+                as_of=as_of,
+                ref=ref,
+                ref_prefix=ref_prefix,
+                mine=mine,
+                kind=kind,
+                subject=subject,
+                tags=tags,
+                author=author,
             )
             page = await self._run(call)
             if page.next is not None and page.next == before:
@@ -398,6 +430,16 @@ class AsyncMemory:
         feed = AsyncFeed(self._run, clock=self._clock, sleep=self._sleep, jitter=self._jitter, longest_s=self._timeout_s / 2)
         return feed.pages(after, follow=follow, page_size=page_size)
 
+    def diff(self, from_: Moment = 0, to: Moment | None = None, *, page_size: int = 50, before: str | None = None) -> AsyncDiff:
+        """Returns what the tribe believed at `to` (now, when left out) and not at `from_`, and the reverse, newest change first.
+
+        A moment is a tick or a time with offset. The result is iterated, or taken by `pages()`, which say to which tick and
+        instant the two were resolved, how many lessons began and ended to be believed, and where to go on: all pages are about
+        the same two moments. What had expired or withered by a moment was not believed then. Raises InvalidRequest when `to` is
+        before `from_`.
+        """
+        return AsyncDiff(self._run, lambda cursor: difference.diff(from_, to, page_size=page_size, before=cursor), before)
+
     async def whoami(self) -> MeReply:
         """Returns the agent that this memory asks as: its name, its role, and its tribe."""
         return await self._run(calls.me())
@@ -426,6 +468,14 @@ class AsyncMemory:
     async def status(self) -> StatusReply:
         """Returns what the server sees of all that a recall needs, and whether it has any path to find something by."""
         return await self._run(calls.memory_status())
+
+    async def activity(self, *, hours: int = 24) -> ActivityReply:
+        """Returns how busy the tribe was in the last `hours` hours, up to 31 days; calls of models only to a curator."""
+        return await self._run(activity_calls.activity(hours))
+
+    async def evaluations(self, *, limit: int = 20) -> list[EvaluationReply]:
+        """Returns what evals found of the code and the models, newest run first, as far as the server's database keeps it."""
+        return (await self._run(activity_calls.evaluations(limit))).runs
 
     async def costs(self, *, since: date | None = None, until: date | None = None, by: By = "day") -> CostsReply:
         """Returns what calls of models cost the tribe between two days of UTC, both included; the last 30 when none is said.

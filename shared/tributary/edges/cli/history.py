@@ -1,4 +1,4 @@
-"""`tributary show`, `timeline` and `changes`: one lesson, what happened to it, and what happens to all of them."""
+"""`tributary show`, `timeline`, `changes` and `diff`: one lesson, what happened to it, and what happens to all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from tributary.edges.cli.doors import session
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.options import AsJson, time_or_tick
-from tributary.edges.cli.paging import Limit
+from tributary.edges.cli.paging import LARGEST_PAGE, Limit
 
 
 def _of_a_lesson(given: str) -> str:
@@ -101,3 +101,28 @@ def changes(
         output.remark(f"Nothing changed after tick {after}.")
     else:
         output.remark(f"This is all up to tick {tick}: --after {tick} goes on from there.")
+
+
+def diff(
+    context: typer.Context,
+    since: Annotated[str, typer.Argument(help="The earlier moment: a tick, or a time with offset.")],
+    until: Annotated[str | None, typer.Argument(help="The later moment; now, when left out.")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="NUMBER", min=1, help="Show at most so many; all without it.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was believed at one moment and not at another, newest change first.
+
+    \b
+    Example: tributary diff 418 2026-03-01T12:00:00Z
+    """
+    from tributary.edges.cli.diff_lines import DiffVoice
+
+    doors, output = session(context, as_json=as_json)
+    moments = time_or_tick(since, "SINCE") or 0, time_or_tick(until, "UNTIL")
+    voice = DiffVoice(output)
+    with doors.open_client() as memory:
+        for page in memory.diff(*moments, page_size=min(limit or LARGEST_PAGE, LARGEST_PAGE)).pages():
+            voice.say(page, most=limit)
+            if voice.said == limit:
+                break
+    voice.end()

@@ -21,11 +21,11 @@ from tributary.edges.cli.options import (
     time,
     time_or_tick,
 )
+from tributary.edges.cli.paging import LARGEST_PAGE
 
 if TYPE_CHECKING:
     from tributary.client import Lesson, Receipt
 
-_LARGEST_PAGE = 100
 
 Ref = Annotated[str | None, typer.Option(metavar="REF", help="Where that can be looked up: a run, a URL, file#heading:line.")]
 EvidenceItems = Annotated[
@@ -252,7 +252,7 @@ def retire(
     output.result(reply.model_dump(mode="json"), retired_lines(reply))
 
 
-def lessons(
+def lessons(  # noqa: PLR0913, PLR0917  (options, by name)
     context: typer.Context,
     status: Annotated[StatusName, typer.Option(help="Only lessons that stand so.")] = StatusName.ACTIVE,
     ref: Annotated[str | None, typer.Option(metavar="REF", help="Only what comes from exactly there.")] = None,
@@ -260,6 +260,12 @@ def lessons(
         str | None, typer.Option(metavar="TEXT", help="Only what comes from a place that begins so, such as runbook.md#.")
     ] = None,
     mine: Annotated[bool, typer.Option("--mine", help="Only what you taught, with what of it is held back.")] = False,
+    kind: Annotated[KindName | None, typer.Option(help="Only this kind.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="TEXT", help="Only lessons about this.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Only with this tag; may be given more than once.")
+    ] = None,
+    author: Annotated[str | None, typer.Option(metavar="AGENT", help="Only what this agent taught: its name or its id.")] = None,
     limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Show at most so many.")] = 20,
     as_of: Annotated[str | None, typer.Option(metavar="TIME|TICK", help="As they stood then.")] = None,
     as_json: AsJson = False,
@@ -277,8 +283,18 @@ def lessons(
     receipts: list[Receipt] = []
     more = False
     with doors.open_client() as memory:
-        size = min(limit, _LARGEST_PAGE)
-        for page in memory.pages(status=status.value, page_size=size, as_of=when, ref=ref, ref_prefix=ref_prefix, mine=mine):
+        for page in memory.pages(
+            status=status.value,
+            page_size=min(limit, LARGEST_PAGE),
+            as_of=when,
+            ref=ref,
+            ref_prefix=ref_prefix,
+            mine=mine,
+            kind=None if kind is None else kind.value,
+            subject=subject,
+            tags=dict(pairs(tag, "--tag")),
+            author=author,
+        ):
             room = limit - len(found)
             found += islice(page.lessons, room)
             receipts.append(page.receipt)

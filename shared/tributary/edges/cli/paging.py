@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tributary.client import ListingPage
     from tributary.edges.cli.output import Output
 
+LARGEST_PAGE = 100
+
 Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, max=100, help="Show at most so many.")]
 Before = Annotated[str | None, typer.Option(metavar="CURSOR", help="Go on where a page ended, as that page told.")]
 OfLesson = Annotated[str | None, typer.Option(metavar="ID", help="Only what this lesson is part of.")]

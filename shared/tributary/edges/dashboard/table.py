@@ -6,9 +6,21 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import actions, agents, audit, decisions, disputes, quarantine, reviews, status
+from tributary.edges.dashboard.views import (
+    actions,
+    agents,
+    audit,
+    decisions,
+    disputes,
+    lesson,
+    lessons,
+    quarantine,
+    reviews,
+    status,
+)
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
+    ("Tribe", (lessons.PAGES, lesson.PAGES)),
     ("Curate", (disputes.PAGES, quarantine.PAGES, decisions.PAGES, reviews.PAGES)),
     ("Operate", (actions.PAGES, agents.PAGES, audit.PAGES)),
     ("Measure", (status.PAGES,)),
@@ -23,6 +35,7 @@ MENU: Sequence[tuple[str, Sequence[Page]]] = tuple(
 
 SAID: Mapping[str, str] = {
     **sign_in.SAID,
+    **lesson.SAID,
     **disputes.SAID,
     **quarantine.SAID,
     **decisions.SAID,

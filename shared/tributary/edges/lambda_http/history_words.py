@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from tributary.contract import diff as contract
 from tributary.contract import history, models
 from tributary.core import ids
+from tributary.core.diff import BeliefChange, Diff
 from tributary.core.history import Chain, Change, Changes, Citation, Link, Occurrence, Ruling, Timeline
-from tributary.edges.lambda_http.translate import instant, lesson, receipt
+from tributary.edges.lambda_http.translate import instant, lesson, lesson_ids, receipt
 
 
 def timeline(one: Timeline) -> history.TimelineReply:
@@ -28,8 +30,31 @@ def changes(page: Changes) -> history.ChangesReply:
     return history.ChangesReply(changes=[_change(one) for one in page.changes], tick=page.tick, clock=page.clock, more=page.more)
 
 
+def diff(page: Diff) -> contract.DiffReply:
+    return contract.DiffReply(
+        since=instant(page.since),
+        until=instant(page.until),
+        began=page.began,
+        ended=page.ended,
+        changes=[_belief_change(one) for one in page.changes],
+        next=page.next_before,
+        receipt=receipt(page.receipt),
+    )
+
+
 def citations(found: Iterable[Citation]) -> list[models.CitedReceiptReply]:
     return [models.CitedReceiptReply.model_validate(one.document()) for one in found]
+
+
+def _belief_change(one: BeliefChange) -> contract.BeliefChangeReply:
+    return contract.BeliefChangeReply(
+        change="began" if one.began else "ended",
+        how=one.how.value,
+        at=one.at,
+        event=None if one.event is None else history.EventReply(**_event(one.event)),
+        lesson=lesson(one.lesson, confidence=one.confidence),
+        replaced=lesson_ids(one.replaced),
+    )
 
 
 def _change(one: Change) -> history.ChangeReply:

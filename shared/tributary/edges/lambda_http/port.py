@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
     from tributary.access import Agents
     from tributary.actions import Actions
+    from tributary.core.activity import Activity
     from tributary.core.agent import Principal
     from tributary.core.costs import By, Costs
     from tributary.core.decision import Learned, Reinforced
+    from tributary.core.diff import Diff
     from tributary.core.errors import TributaryError
+    from tributary.core.evaluation import EvaluationRun
     from tributary.core.lesson import CounterClaim, Draft, Status
-    from tributary.core.requests import LessonDetail, Listing, Question, Recalled
+    from tributary.core.requests import Filters, LessonDetail, Listing, Question, Recalled
     from tributary.core.stats import Stats
     from tributary.core.status import Status as MemoryStatus
     from tributary.core.transcript import Distilled, Transcript
@@ -131,13 +134,28 @@ class MemoryFace(Protocol):
         ref: str | None = ...,
         ref_prefix: str | None = ...,
         mine: bool = ...,
+        filters: Filters = ...,
     ) -> Listing: ...
+
+    def diff(
+        self,
+        principal: Principal,
+        *,
+        since: int | datetime = ...,
+        until: int | datetime | None = ...,
+        limit: int = ...,
+        before: str | None = ...,
+    ) -> Diff: ...
 
     def lesson(self, principal: Principal, lesson_id: UUID, *, as_of: int | datetime | None = None) -> LessonDetail: ...
 
     def stats(self, principal: Principal) -> Stats: ...
 
     def status(self, principal: Principal) -> MemoryStatus: ...
+
+    def activity(self, principal: Principal, *, hours: int = ...) -> Activity: ...
+
+    def evaluations(self, principal: Principal, *, limit: int = ...) -> tuple[EvaluationRun, ...]: ...
 
     def costs(self, principal: Principal, *, since: date | None = None, until: date | None = None, by: By = ...) -> Costs: ...
 

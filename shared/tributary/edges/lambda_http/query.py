@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import cast
 from urllib.parse import parse_qsl
@@ -24,7 +25,10 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 def read_query(event: Event, declared: tuple[QueryParameter, ...]) -> Mapping[str, str]:
-    """Returns the parameters, defaults filled in; raises Refused naming each that is unknown, doubled or breaks its schema."""
+    """Returns the parameters, defaults filled in; raises Refused naming each that is unknown, doubled or breaks its schema.
+
+    Of one that may be given more than once it holds the last: `read_repeated` gives them all.
+    """
     try:
         pairs = parse_qsl(
             event.get("rawQueryString") or "", keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS
@@ -36,8 +40,9 @@ def read_query(event: Event, declared: tuple[QueryParameter, ...]) -> Mapping[st
     known = {parameter.name: parameter for parameter in declared}
     given: dict[str, str] = {}
     problems: dict[str, str] = {}
+    times = Counter(name for name, _ in pairs)
     for name, value in pairs:
-        rule = _broken_rule(known.get(name), value, doubled=name in given)
+        rule = _broken_rule(known.get(name), value, times=times[name])
         if rule:
             problems.setdefault(dotted([name]), rule)
         given[name] = value
@@ -47,9 +52,28 @@ def read_query(event: Event, declared: tuple[QueryParameter, ...]) -> Mapping[st
     return defaults | given
 
 
-def as_of(given: Mapping[str, str]) -> int | datetime | None:
-    """Returns the tick or the instant that `as_of` names; raises Refused when it is neither."""
-    text = given.get("as_of")
+def read_repeated(event: Event, name: str) -> tuple[str, ...]:
+    """Returns each value of a parameter that may be given more than once, of a query that `read_query` let pass."""
+    pairs = parse_qsl(event.get("rawQueryString") or "", keep_blank_values=True, errors="strict")
+    return tuple(value for one, value in pairs if one == name)
+
+
+def tags(values: Iterable[str]) -> dict[str, str]:
+    """Returns the tags that `key=value` texts name; raises Refused for a text without `=`, and for a key that is named twice."""
+    found: dict[str, str] = {}
+    for text in values:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise invalid_field("tag", "must be key=value (in a URL, write = within the value as %3D)")
+        if key in found:
+            raise invalid_field("tag", f"names the key '{key}' more than once")
+        found[key] = value
+    return found
+
+
+def as_of(given: Mapping[str, str], name: str = "as_of") -> int | datetime | None:
+    """Returns the tick or the instant that a parameter names; raises Refused when it is neither."""
+    text = given.get(name)
     if text is None:
         return None
     if _WHOLE_NUMBER.fullmatch(text):
@@ -58,7 +82,7 @@ def as_of(given: Mapping[str, str]) -> int | datetime | None:
         return TypeAdapter(Moment).validate_python(text)
     except ValidationError as error:
         rule = "must be a tick of this tribe, or an RFC 3339 time with an offset (in a URL, write + as %2B)"
-        raise invalid_field("as_of", rule) from error
+        raise invalid_field(name, rule) from error
 
 
 def day(given: Mapping[str, str], name: str) -> date | None:
@@ -72,14 +96,18 @@ def day(given: Mapping[str, str], name: str) -> date | None:
         raise invalid_field(name, "must be a day such as 2026-03-01") from error
 
 
-def _broken_rule(parameter: QueryParameter | None, value: str, *, doubled: bool) -> str | None:
+def _broken_rule(parameter: QueryParameter | None, value: str, *, times: int) -> str | None:
     if parameter is None:
         return "is no parameter of this route"
-    if doubled:
-        return "is given more than once"
+    schema = parameter.schema
+    most_times = 1
+    if schema["type"] == "array":
+        most_times = cast(int, schema["maxItems"])
+        schema = cast("dict[str, object]", schema["items"])
+    if times > most_times:
+        return "is given more than once" if most_times == 1 else f"is given more than {most_times} times"
     if not value or "\x00" in value:
         return "must not be empty or contain the NUL character"
-    schema = parameter.schema
     most = cast(int, schema.get("maxLength", _MOST_CHARACTERS))
     if len(value) > most:
         return f"must have at most {most} characters"

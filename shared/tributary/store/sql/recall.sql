@@ -8,7 +8,7 @@ SELECT r.* FROM tributary.recall_v1(
 -- A page of lessons, newest first.
 SELECT tributary.list_lessons_v1(
     %(tribe_id)s, %(agent_id)s, %(status)s, %(hide)s, %(mine)s, %(ref)s, %(ref_prefix)s, %(limit)s, %(before_tick)s, %(before_id)s,
-    %(tick)s, %(instant)s, %(now)s)
+    %(tick)s, %(instant)s, %(now)s, %(filters)s)
 
 -- name: show
 -- One lesson with what is open against it.
@@ -22,6 +22,12 @@ SELECT tributary.timeline_v1(
 -- name: changes
 -- What changed in a tribe after a tick, whole ticks only.
 SELECT tributary.changes_v1(%(tribe_id)s, %(agent_id)s, %(after)s, %(limit)s)
+
+-- name: diff
+-- A page of what was believed at one of two moments and not at the other.
+SELECT tributary.diff_v1(
+    %(tribe_id)s, %(hide)s, %(from_tick)s, %(from_at)s, %(to_tick)s, %(to_at)s, %(limit)s, %(before_at)s, %(before_id)s,
+    %(kinds)s, %(half_lives_s)s, %(weight)s, %(withered_below)s, %(now)s)
 
 -- name: clock
 -- Where a tribe's clock stands.
@@ -61,6 +67,10 @@ SELECT pg_catalog.pg_wal_lsn_diff(
            coalesce(%(position)s::pg_lsn, pg_catalog.pg_last_wal_receive_lsn()),
            pg_catalog.pg_last_wal_replay_lsn())::bigint AS bytes,
        extract(epoch FROM clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp())::double precision AS seconds
+
+-- name: activity
+-- What happened in a stretch of time, by the hour or the day.
+SELECT tributary.activity_v1(%(tribe_id)s, %(agent_id)s, %(since)s, %(until)s, %(length)s, %(bounds_ms)s)
 
 -- name: status_schema
 -- The revision of the schema, and the oldest code that it serves.

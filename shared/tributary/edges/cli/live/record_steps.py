@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from tributary.client import NotFound, NotSetUp
+from tributary.client import BeliefChange, DiffPage, InvalidRequest, NotFound, NotSetUp
 from tributary.client.receipts import Receipt
 from tributary.contract.models import Status
 from tributary.edges.cli.live.stage import Stage
@@ -103,6 +103,32 @@ def _changes(stage: Stage) -> None:
     holds("every lesson of this run", seen.issuperset(stage.lessons), f"{len(set(stage.lessons) - seen)} are missing")
 
 
+def _diff(stage: Stage) -> None:
+    memory = stage.members["reader"].memory
+    old, new = stage.taught["port"], stage.taught["contradiction"]
+
+    def look() -> tuple[DiffPage, Receipt]:
+        page = next(memory.diff(old.tick, page_size=100).pages())
+        return page, page.receipt
+
+    page = stage.current(look)
+    equal("tick that it begins at", old.tick, page.since.tick)
+    found = {one.lesson.id: one for one in page.items}
+    holds("the successor and the lesson that it replaced", {old.id, new.id} <= set(found), f"{len(found)} changes")
+    equal("what became of the successor", ("began", "learned", [old.id]), _told(found[new.id]))
+    equal("what became of the lesson that it replaced", ("ended", "superseded", []), _told(found[old.id]))
+    try:
+        next(memory.diff(new.tick, old.tick))
+    except InvalidRequest as error:
+        holds("a refusal that names `from`", "from" in str(error), error)
+    else:
+        holds("a refusal of moments that go backwards", False, "it was answered")
+
+
+def _told(change: BeliefChange) -> tuple[str, str, list[str]]:
+    return change.change, change.how, change.replaced
+
+
 def _me(stage: Stage) -> None:
     writer = stage.members["writer"]
     found = writer.memory.whoami()
@@ -138,6 +164,21 @@ def _costs(stage: Stage) -> None:
     found = stage.curator.memory.costs()
     equal("added up by", "day", found.by)
     equal("calls in all", sum(one.calls for one in found.rows), found.total.calls)
+
+
+def _activity(stage: Stage) -> None:
+    found = stage.curator.memory.activity(hours=2)
+    equal("buckets", 2, len(found.buckets))
+    holds("ticks of this run", sum(one.ticks for one in found.buckets) > 0, "none")
+    holds("calls of models, for a curator", found.models is not None, found.models)
+    equal("calls of models, for a reader", None, stage.members["reader"].memory.activity(hours=1).models)
+
+
+def _evaluations(stage: Stage) -> None:
+    found = stage.members["reader"].memory.evaluations(limit=2)
+    holds(
+        "the newest run of the evals first", [one.at for one in found] == sorted((one.at for one in found), reverse=True), found
+    )
 
 
 def _decisions(stage: Stage) -> None:
@@ -226,11 +267,14 @@ RECORDS = (
     Step(name="lesson", does=_lesson, covers=("lesson",), needs=("batch",)),
     Step(name="timeline", does=_timeline, covers=("timeline",), needs=("reinforce", "accept")),
     Step(name="changes", does=_changes, covers=("changes",), needs=("learn",)),
+    Step(name="diff", does=_diff, covers=("diff",), needs=("accept",)),
     Step(name="me", does=_me, covers=("me",), needs=("create-agents",)),
     Step(name="mcp", does=_mcp, covers=("mcp",), needs=("create-agents",)),
     Step(name="stats", does=_stats, covers=("stats",), needs=("learn",)),
     Step(name="status", does=_status, covers=("status",), needs=("create-agents",)),
     Step(name="costs", does=_costs, covers=("costs",), needs=("admitted",)),
+    Step(name="activity", does=_activity, covers=("activity",), needs=("learn", "create-agents")),
+    Step(name="evaluations", does=_evaluations, covers=("evaluations",), needs=("create-agents",)),
     Step(name="decisions", does=_decisions, covers=("decisions",), needs=("learn",)),
     Step(name="decision", does=_decision, covers=("decision",), needs=("learn",)),
     Step(name="report", does=_report, covers=("report",), needs=("learn", "batch")),

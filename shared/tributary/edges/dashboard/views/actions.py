@@ -23,7 +23,7 @@ MEANS = {
     "done": "it happened, and does not happen again",
 }
 DOUBTS = {
-    "lease_ran_out": "Its holder was not heard of before its time was over: it may have been killed before the effect, or after.",
+    "lease_ran_out": "Its holder was not heard of before its time was over: it may have been killed before the effect or after.",
     "holder_unsure": "Its holder said itself that it cannot tell whether the effect happened.",
 }
 

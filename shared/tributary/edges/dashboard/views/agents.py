@@ -1,4 +1,4 @@
-"""Agents and their tokens: who may use the memory, and as what. A token's secret is on the page that made it, and on no other."""
+"""Agents and their tokens: who may use the memory, and as what. A secret is on the page that made it, and on no other."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tributary.core.errors import Unauthenticated
 from tributary.edges.lambda_http.body import read_body
 from tributary.edges.lambda_http.headers import idempotency_key
 from tributary.edges.lambda_http.port import Door, Event, MemoryFace, OpenMemory
-from tributary.edges.lambda_http.query import read_query
+from tributary.edges.lambda_http.query import read_query, read_repeated
 from tributary.edges.lambda_http.reply import HttpReply
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -71,6 +71,10 @@ class Ask:
 
     def query(self) -> Mapping[str, str]:
         return read_query(self.event, self.route.query)
+
+    def repeated(self, name: str) -> tuple[str, ...]:
+        """Returns each value of a parameter that may be given more than once; `query` has looked at them before."""
+        return read_repeated(self.event, name)
 
     def deadline_s(self, wanted_s: float | None) -> float | None:
         """Returns the sooner of what the caller asks for and what is left."""

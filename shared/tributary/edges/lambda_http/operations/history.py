@@ -1,11 +1,12 @@
-"""What happened: timelines of lessons, and the feed of changes."""
+"""What happened: timelines of lessons, the feed of changes, and the difference between two moments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from tributary.edges.lambda_http import history_words as words
-from tributary.edges.lambda_http.operations.ask import Ask, Operation
+from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
+from tributary.edges.lambda_http.query import as_of
 from tributary.edges.lambda_http.reply import HttpReply, of_model
 
 
@@ -27,4 +28,11 @@ def _changes(ask: Ask) -> HttpReply:
     return of_model(words.changes(page))
 
 
-HISTORY: Mapping[str, Operation] = {"timeline": _timeline, "changes": _changes}
+def _diff(ask: Ask) -> HttpReply:
+    given, principal = ask.query(), ask.principal
+    since, until = as_of(given, "from"), as_of(given, "to")
+    # `from` has a default
+    return of_model(words.diff(ask.memory.diff(principal, since=since or 0, until=until, **page_of(given))))
+
+
+HISTORY: Mapping[str, Operation] = {"timeline": _timeline, "changes": _changes, "diff": _diff}

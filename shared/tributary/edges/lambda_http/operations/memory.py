@@ -10,12 +10,13 @@ from tributary import __version__
 from tributary.contract import distilling, models
 from tributary.core.decision import Learned, Outcome
 from tributary.core.errors import TributaryError
-from tributary.core.lesson import Draft, Status
+from tributary.core.lesson import Draft, Kind, Status
+from tributary.core.requests import Filters
 from tributary.edges.lambda_http import translate
 from tributary.edges.lambda_http.body import read_item
 from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
 from tributary.edges.lambda_http.problems import Refused, invalid_field, problem_of
-from tributary.edges.lambda_http.query import as_of
+from tributary.edges.lambda_http.query import as_of, tags
 from tributary.edges.lambda_http.reply import HttpReply, of_model
 from tributary.telemetry import Metric, metrics
 
@@ -117,6 +118,12 @@ def _lessons(ask: Ask) -> HttpReply:
         ref=given.get("ref"),
         ref_prefix=given.get("ref_prefix"),
         mine=given["mine"] == "true",
+        filters=Filters(
+            kind=Kind(given["kind"]) if "kind" in given else None,
+            subject=given.get("subject"),
+            tags=tags(ask.repeated("tag")),
+            author=given.get("author"),
+        ),
     )
     return of_model(translate.listing(listing))
 

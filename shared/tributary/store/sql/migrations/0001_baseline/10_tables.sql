@@ -12,6 +12,7 @@
 --          ├─ session                          who is signed in to the dashboard (74_sessions.sql)
 --          ├─ action                           side effects that are to happen once, and their states (73_actions.sql)
 --          ├─ model_call, model_day            what calls of models cost (77_costs.sql)
+--          ├─ activity                         what happened in each hour that no event tells (78_activity.sql)
 --          ├─ settling_turn                    which settler is at its pending lessons (15_curation.sql)
 --          ├─ pace, tribe_day                  how fast an agent and how much a tribe writes (15_curation.sql)
 --          ├─ evidence_file                    which files there are that lessons refer to (47_evidence.sql)
@@ -175,6 +176,8 @@ CREATE INDEX lesson_open ON tributary.lesson (tribe_id, lesson_id)
 -- by the same words: what a curator rejected, and tombstones
 CREATE INDEX lesson_refused_content ON tributary.lesson (tribe_id, content_hash) WHERE rejected_as IS NOT NULL OR status = 'erased';
 CREATE INDEX lesson_erased_text ON tributary.lesson (tribe_id, text_hash) WHERE status = 'erased';
+-- what has no facets: nothing may find what is held back, and of what is erased little is left to find it by
+CREATE INDEX lesson_without_facets ON tributary.lesson (tribe_id) WHERE held OR status = 'erased';
 CREATE INDEX lesson_held ON tributary.lesson (tribe_id, learned_tick DESC) WHERE status = 'quarantined';
 -- No lesson_id in it: a generic plan, which knows an average tribe only, would look lessons up by scanning it whole.
 CREATE INDEX lesson_newest ON tributary.lesson (tribe_id, learned_tick DESC);

@@ -4,6 +4,17 @@
 -- The tick that means "now, whatever it is".
 CREATE FUNCTION tributary.latest_v1() RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 9223372036854775807 $$;
 
+-- The instant at which a lesson withers that was last confirmed at p_confirmed_at, if nobody confirms it any more: the rule itself, with its
+-- numbers, is core/confidence.py.
+--   p_weight, p_withered_below   the prior's weight, and under what confidence a lesson withers
+CREATE FUNCTION tributary.withers_at_v1(
+    p_confirmed_at timestamptz, p_half_life_s double precision, p_confidence double precision, p_confirmations bigint, p_contradictions bigint,
+    p_weight double precision, p_withered_below double precision)
+RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT p_confirmed_at + make_interval(secs => p_half_life_s * greatest(1, ln(greatest(
+        (p_weight * p_confidence + p_confirmations) / (p_weight + p_confirmations + p_contradictions), p_withered_below) / p_withered_below) / ln(2)))
+$$;
+
 CREATE TYPE tributary.lesson_row AS (
     lesson_id uuid, agent_id uuid, agent_name text, kind text, status text, text text, situation text, subject text,
     subject_key text, tags jsonb, source_how text, source_ref text, evidence jsonb, rationale text, confidence double precision,

@@ -26,15 +26,26 @@ $$;
 CREATE TYPE tributary.scope AS (
     tick bigint, present boolean, filtered boolean, kinds text[], hows text[], agent_id uuid, subject_key text, tags jsonb);
 
--- The scope that a recall's filters make, but for its moment. The agent is NULL when the tribe has none of that name.
+-- The scope that filters make, but for its moment. The agent is NULL when the tribe has none of that name, or of that id.
 CREATE FUNCTION tributary.scope_v1(p_tribe uuid, p_filters jsonb) RETURNS tributary.scope
 LANGUAGE sql STABLE AS $$
     SELECT ROW(NULL, NULL,
-               f.kinds IS NOT NULL OR f.hows IS NOT NULL OR f.agent IS NOT NULL OR f.subject_key IS NOT NULL OR f.tags <> '{}',
+               f.kinds IS NOT NULL OR f.hows IS NOT NULL OR f.agent IS NOT NULL OR f.agent_id IS NOT NULL OR f.subject_key IS NOT NULL
+                   OR f.tags <> '{}',
                f.kinds, f.hows,
-               (SELECT a.agent_id FROM tributary.agent a WHERE a.tribe_id = p_tribe AND a.name = f.agent),
+               (SELECT a.agent_id FROM tributary.agent a WHERE a.tribe_id = p_tribe AND (a.name = f.agent OR a.agent_id = f.agent_id)),
                f.subject_key, f.tags)::tributary.scope
-    FROM jsonb_to_record(p_filters) AS f(kinds text[], hows text[], agent text, subject_key text, tags jsonb)
+    FROM jsonb_to_record(p_filters) AS f(kinds text[], hows text[], agent text, agent_id uuid, subject_key text, tags jsonb)
+$$;
+
+-- Whether filters let a lesson in. Folded into its caller's plan, so without a SET clause.
+CREATE FUNCTION tributary.in_filters_v1(l tributary.lesson, s tributary.scope) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT (s.kinds IS NULL OR l.kind = ANY (s.kinds))
+       AND (s.hows IS NULL OR l.source_how = ANY (s.hows))
+       AND (s.agent_id IS NULL OR l.agent_id = s.agent_id)
+       AND (s.subject_key IS NULL OR l.subject_key = s.subject_key)
+       AND l.tags OPERATOR(pg_catalog.@>) s.tags
 $$;
 
 -- Whether a lesson is in scope. Folded into its caller's plan, so without a SET clause.
@@ -44,12 +55,7 @@ LANGUAGE sql STABLE AS $$
                l.activated_tick <= s.tick AND (l.deactivated_tick IS NULL OR l.deactivated_tick > s.tick)
                AND l.status <> 'erased'
                AND l.rejected_as IS DISTINCT FROM 'injection' END -- what was believed once, but hijacks whoever reads it
-       AND (NOT s.filtered
-            OR (s.kinds IS NULL OR l.kind = ANY (s.kinds))
-           AND (s.hows IS NULL OR l.source_how = ANY (s.hows))
-           AND (s.agent_id IS NULL OR l.agent_id = s.agent_id)
-           AND (s.subject_key IS NULL OR l.subject_key = s.subject_key)
-           AND l.tags OPERATOR(pg_catalog.@>) s.tags)
+       AND (NOT s.filtered OR tributary.in_filters_v1(l, s))
 $$;
 
 -- What a lesson can be filtered by, besides its subject, as numbers in lesson_facet: the same number may stand for two of them, so what is

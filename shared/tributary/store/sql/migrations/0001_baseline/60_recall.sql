@@ -1,10 +1,10 @@
 -- recall and listings: one STABLE function a read, so one snapshot and one round trip.
 
 -- The tick that a read is about, the instant at which time-dependent rules are judged, and whether a later commit could still
--- fall before that instant. TB422 for the future.
+-- fall before that instant. TB422 for the future, with the name of what asked for it.
 CREATE FUNCTION tributary.resolve_v1(
-    p_tribe uuid, p_tick bigint, p_instant timestamptz, p_now timestamptz, OUT tick bigint, OUT at timestamptz,
-    OUT settled boolean)
+    p_tribe uuid, p_tick bigint, p_instant timestamptz, p_now timestamptz, p_field text DEFAULT 'as_of', OUT tick bigint,
+    OUT at timestamptz, OUT settled boolean)
 LANGUAGE plpgsql STABLE SET search_path = tributary, pg_temp AS $$
 DECLARE
     t tribe;
@@ -15,7 +15,7 @@ BEGIN
     END IF;
     IF p_tick IS NOT NULL THEN
         IF p_tick > t.clock THEN
-            RAISE EXCEPTION 'the clock of this tribe stands at %', t.clock USING ERRCODE = 'TB422';
+            RAISE EXCEPTION 'the clock of this tribe stands at %', t.clock USING ERRCODE = 'TB422', COLUMN = p_field;
         END IF;
         tick := p_tick;
         at := coalesce(p_instant,
@@ -24,7 +24,7 @@ BEGIN
         settled := true;
     ELSIF p_instant IS NOT NULL THEN
         IF p_instant > greatest(p_now, t.clock_at) THEN -- what the tribe has reached is past, whoever's clock is behind
-            RAISE EXCEPTION 'that instant is yet to come' USING ERRCODE = 'TB422';
+            RAISE EXCEPTION 'that instant is yet to come' USING ERRCODE = 'TB422', COLUMN = p_field;
         END IF;
         tick := greatest(0, (SELECT e.tick FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.at <= p_instant
                              ORDER BY e.at DESC, e.tick DESC LIMIT 1),
@@ -215,23 +215,36 @@ $$;
 --   p_agent       who asks; p_mine: only what this agent taught
 --   p_hide        none that is held back now, but what this agent taught, where it asks for that alone
 --   p_ref         only with this source ref; p_ref_prefix: with one that begins so
+--   p_filters     as of recall_v1, the agent by its name or its id (agent_id). Where one of them leaves few lessons, those are looked at;
+--                 else the tribe's, newest first, until there are enough: a filter that many pass is passed soon
 CREATE FUNCTION tributary.list_lessons_v1(
     p_tribe uuid, p_agent uuid, p_status text, p_hide boolean, p_mine boolean, p_ref text, p_ref_prefix text, p_limit integer,
-    p_before_tick bigint, p_before_id uuid, p_tick bigint, p_instant timestamptz, p_now timestamptz)
+    p_before_tick bigint, p_before_id uuid, p_tick bigint, p_instant timestamptz, p_now timestamptz, p_filters jsonb DEFAULT NULL)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     moment record;
+    filters scope := CASE WHEN p_filters IS NOT NULL THEN scope_v1(p_tribe, p_filters) END;
+    few uuid[];
     page uuid[];
 BEGIN
     SELECT * INTO moment FROM resolve_v1(p_tribe, p_tick, p_instant, coalesce(p_now, clock_timestamp()));
+    IF p_filters IS NOT NULL THEN
+        filters.present := true; -- when a lesson was learned narrows nothing: the newest come first
+        few := narrowed_v1(p_tribe, filters, narrow_limit_v1(
+            (SELECT coalesce(sum(c.lessons), 0)::bigint FROM tribe_count c WHERE c.tribe_id = p_tribe), p_limit));
+        IF few IS NOT NULL THEN
+            few := few || ARRAY(SELECT l.lesson_id FROM lesson l WHERE l.tribe_id = p_tribe AND (l.held OR l.status = 'erased'));
+        END IF;
+    END IF;
     page := ARRAY(
         SELECT l.lesson_id FROM lesson l
         WHERE l.tribe_id = p_tribe AND l.learned_tick <= moment.tick
           AND (p_before_tick IS NULL OR (l.learned_tick, l.lesson_id) < (p_before_tick, p_before_id))
           AND (p_status IS NULL OR p_status = CASE
+               WHEN p_tick IS NULL AND p_instant IS NULL THEN l.status
                WHEN l.activated_tick <= moment.tick AND (l.deactivated_tick IS NULL OR l.deactivated_tick > moment.tick)
                THEN 'active'
                ELSE (SELECT e.status FROM lesson_event e
@@ -242,10 +255,12 @@ BEGIN
           AND (p_ref IS NULL OR left(l.source_ref, 128) = left(p_ref, 128) AND l.source_ref = p_ref)
           AND (p_ref_prefix IS NULL
                OR left(l.source_ref, 128) ^@ left(p_ref_prefix, 128) AND l.source_ref ^@ p_ref_prefix)
+          AND (few IS NULL OR l.lesson_id = ANY (few))
+          AND (p_filters IS NULL OR in_filters_v1(l, filters))
         ORDER BY l.learned_tick DESC, l.lesson_id DESC LIMIT p_limit + 1);
     RETURN (SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
-        'lessons', coalesce(json_agg(row_to_json(n) ORDER BY array_position(page, n.lesson_id)), '[]'))
+        'agent', filters.agent_id, 'lessons', coalesce(json_agg(row_to_json(n) ORDER BY array_position(page, n.lesson_id)), '[]'))
         FROM lesson_rows_v1(p_tribe, page[1:p_limit], moment.tick) n);
 END
 $$;
