@@ -43,7 +43,7 @@ def _lines(value: object) -> Iterator[str]:
         case dict():
             yield from (f"{key}={one}" for key, one in value.items())
         case list():
-            yield from (": ".join(_words(one)) for one in value)
+            yield from (": ".join(_words(one)) for one in value if one)
         case _:
             yield str(value)
 
