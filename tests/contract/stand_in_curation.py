@@ -228,6 +228,10 @@ class StandInDesk(Desk):
         self.note("agents", principal=principal, limit=limit, before=before)
         return _page(Agent(agent_id=UUID(int=7), name="made", role=Role.WRITER, created_at=AT, revoked_at=None))
 
+    def agent(self, principal: Principal, agent_id: UUID) -> Agent:
+        self.note("agent", principal=principal, agent_id=agent_id)
+        return Agent(agent_id=agent_id, name="made", role=Role.WRITER, created_at=AT, revoked_at=None)
+
     def tokens(self, principal: Principal, agent_id: UUID, *, limit: int = 20, before: str | None = None) -> Page[Token]:
         self.note("tokens", principal=principal, agent_id=agent_id, limit=limit, before=before)
         return _page(

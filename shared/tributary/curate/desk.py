@@ -136,6 +136,12 @@ class Desk:
             before,
         )
 
+    def agent(self, principal: Principal, agent_id: UUID) -> Agent:
+        """Returns one agent, a revoked one too. For curators, by the role that is stored now. Raises NotFound."""
+        principal.require(Role.CURATOR)
+        which = {"tribe_id": principal.tribe_id, "actor_id": principal.agent_id, "agent_id": agent_id}
+        return agent_of(rows.document(self.database.value(statement("access", "agent"), which)))
+
     def tokens(self, principal: Principal, agent_id: UUID, *, limit: int = 20, before: str | None = None) -> Page[Token]:
         """Returns an agent's tokens, those that are not let in any more too, without secret or hash. For curators.
 

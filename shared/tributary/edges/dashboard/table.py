@@ -6,11 +6,25 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import costs, decisions, disputes, lesson, lessons, quality, quarantine, reviews, status
+from tributary.edges.dashboard.views import (
+    actions,
+    agents,
+    audit,
+    costs,
+    decisions,
+    disputes,
+    lesson,
+    lessons,
+    quality,
+    quarantine,
+    reviews,
+    status,
+)
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
     ("Tribe", (lessons.PAGES, lesson.PAGES)),
     ("Curate", (disputes.PAGES, quarantine.PAGES, decisions.PAGES, reviews.PAGES)),
+    ("Operate", (actions.PAGES, agents.PAGES, audit.PAGES)),
     ("Measure", (quality.PAGES, costs.PAGES, status.PAGES)),
 )
 """The menu's groups, and in each the pages of its views."""
@@ -28,5 +42,7 @@ SAID: Mapping[str, str] = {
     **quarantine.SAID,
     **decisions.SAID,
     **reviews.SAID,
+    **actions.SAID,
+    **agents.SAID,
 }
 """What a page says of the form that led to it."""

@@ -107,7 +107,7 @@ GRANT EXECUTE ON FUNCTION
     tributary.decisions_v1,
     tributary.reviews_v1, tributary.audit_v1, tributary.costs_v1,
     tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
-    tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1
+    tributary.set_role_v1, tributary.agent_v1, tributary.agents_v1, tributary.tokens_v1
     TO tributary_curate;
 
 -- Reconcile actions.
