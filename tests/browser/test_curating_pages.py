@@ -67,7 +67,7 @@ def test_the_second_of_two_curators_on_one_dispute_is_told_and_nothing_doubles(l
     watch_of(second).expect(Kind.CONSOLE, "409")
     _end(second, "Reject: the contender is wrong", "Reject it", "the older one was measured")
     alert = second.get_by_role("alert")
-    assert "It stands differently by now" in alert.inner_text()
+    assert "As things stand, this cannot be done" in alert.inner_text()
     shown = second.locator("main").inner_text()
     assert "Accepted by curator, " in shown
     assert "What you wrote was not kept: the older one was measured" in shown

@@ -123,7 +123,7 @@ def test_the_second_of_two_curators_is_told_who_ended_it_how_and_when_and_nothin
         alert = [one for tag, one in Markup(told.text).tags if one.get("role") == "alert"]
         assert len(alert) == 1
         shown = words(Markup(told.text))
-        assert "It stands differently by now. the dispute was settled at tick 3: accepted" in shown
+        assert "As things stand, this cannot be done. the dispute was settled at tick 3: accepted" in shown
         assert f"Accepted by {tribal.curator.name}, " in shown
         assert "What you wrote was not kept: 80 was measured" in shown
     assert tribal.rows("SELECT clock FROM tributary.tribe") == clock

@@ -60,7 +60,7 @@ _TITLES = (
         errors.WrongStanding,
         HTTPStatus.CONFLICT,
         "As things stand, this cannot be done",
-        "Somebody was faster: look how it stands now.",
+        "Look how it stands now.",
     ),
     (
         errors.IdempotencyConflict,
