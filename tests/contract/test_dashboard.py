@@ -423,13 +423,14 @@ def test_under_a_path_of_its_own_every_address_has_it(tribal: Tribal) -> None:
 def test_whatever_comes_into_a_page_is_escaped_and_what_it_hides_is_shown(tribal: Tribal) -> None:
     hostile = Panel(lamps=(Lamp(title=HOSTILE, state=State.OK),), serves=True)
     rendering, frame = Rendering(), Frame(at=tribal.clock(), path="/")
-    text = rendering.page("status.html", {"panel": hostile, "about": ((HOSTILE, HOSTILE),)}, frame)
+    values = {"panel": hostile, "databases": hostile, "of_tribe": hostile.lamps, "facts": ((HOSTILE, HOSTILE),)}
+    text = rendering.page("status.html", {**values, "about": ((HOSTILE, HOSTILE),)}, frame)
     problem = replace(NOT_HERE, title=HOSTILE, detail=HOSTILE, to_do=HOSTILE)
     text += rendering.page("problem.html", {"problem": problem}, replace(frame, said=HOSTILE, refusal=problem))
     markup = Markup(text)
     assert all("src" in one for tag, one in markup.tags if tag == "script")
     assert not [one for _, one in markup.tags if "onerror" in one]
-    assert markup.words.count(SHOWN) == 11
+    assert markup.words.count(SHOWN) == 14
     assert "\u202e" not in text
 
 

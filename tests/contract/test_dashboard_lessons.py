@@ -178,7 +178,8 @@ def test_what_is_held_back_is_shown_to_curators_only_and_not_as_advice(tribal: T
         assert page.text.index("<summary>Show what it says") < page.text.index("HIJACK")
         assert "HIJACK" not in visitor.get("/lessons?status=quarantined").text
         visitor.send(f"{path}/retire", path, cause="injection")
-        assert "Retired as an injection." in words(visitor.get(path))
+        for shown_at in (path, f"{path}?before=2"):
+            assert "Retired as an injection." in words(visitor.get(shown_at)), "whichever page of its events is shown"
     with visiting(tribal, Role.READER) as visitor:
         missing = visitor.get(path)
         assert missing.status_code == 404

@@ -16,7 +16,7 @@ Every = Literal["hour", "day"]
 LEFT, RIGHT, TOP = 44.0, WIDTH - 5.0, 10.0
 HEIGHT = 166.0
 BOTTOM = HEIGHT - 24.0
-_LABEL_UNITS = 6.2
+_LABEL_UNITS = 7.0
 """How wide a letter of a label is at most."""
 
 
@@ -29,16 +29,18 @@ class Scale:
     step: float
 
     @classmethod
-    def over(cls, values: Sequence[float], *, fit: bool = False, whole: bool = False) -> Scale:
-        """Returns the scale from 0 to the largest figure, with `fit` from about the smallest. `whole` steps by no fraction."""
+    def over(cls, values: Sequence[float], *, fit: bool = False, whole: bool = False, most: float | None = None) -> Scale:
+        """Returns the scale from 0 to the largest figure, with `fit` from about the smallest.
+
+        `whole` steps by no fraction; `most` is what no figure can exceed.
+        """
         low, high = min(values, default=0.0), max(values, default=0.0)
         if not fit:
             low, high = min(low, 0.0), max(high, 0.0)
         if high == low:
             low, high = (low, low + 1) if not fit else (low - abs(low) / 20 - 0.01, high + abs(high) / 20 + 0.01)
-        step = _round_step((high - low) / 4)
-        if whole:
-            step = max(1.0, step)
+        high = high if most is None else min(high, most)
+        step = max(1.0, _round_step((high - low) / 4, (1.0, 2.0, 5.0))) if whole else _round_step((high - low) / 4)
         return cls(low=math.floor(low / step + 1e-9) * step, high=math.ceil(high / step - 1e-9) * step, step=step)
 
     def y(self, value: float) -> float:
@@ -100,6 +102,6 @@ def _below(x: float, text: str) -> Word:
     return Word(x=min(max(x, half + 2), WIDTH - half - 1), y=BOTTOM + 16, text=text, anchor="middle")
 
 
-def _round_step(least: float) -> float:
+def _round_step(least: float, steps: Sequence[float] = (1.0, 2.0, 2.5, 5.0)) -> float:
     size = 10.0 ** math.floor(math.log10(least))
-    return next(step * size for step in (1.0, 2.0, 2.5, 5.0, 10.0) if step * size >= least * (1 - 1e-9))
+    return next(step * size for step in (*steps, 10.0) if step * size >= least * (1 - 1e-9))

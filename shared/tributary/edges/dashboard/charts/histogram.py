@@ -40,7 +40,8 @@ def histogram(
     return Chart(
         kind="histogram",
         label=label,
-        description=f"{figure(calls)} calls; half took {figure(p50_ms, Unit.MS)} at most, 95 of 100 {figure(p95_ms, Unit.MS)}.",
+        description=f"{figure(calls)} {'call' if calls == 1 else 'calls'}; half took {figure(p50_ms, Unit.MS)} at most,"
+        f" 95 of 100 {figure(p95_ms, Unit.MS)}.",
         width=WIDTH,
         height=axes.HEIGHT,
         shapes=shapes,
@@ -62,16 +63,17 @@ def _x(ms: float, edges: Sequence[float]) -> float:
 
 def _marked(x: float, text: str, row: int) -> tuple[Shape, Word]:
     """Returns a line at a time and its words: left of the first one, right of the second one and lower, if they fit."""
+    top = axes.TOP + 13 * row
     room = 7.0 * len(text)
     to_the_left = x - room > axes.LEFT if row == 0 else x + room > WIDTH
     word = Word(
         x=x - 4 if to_the_left else x + 4,
-        y=axes.TOP + 10 + 13 * row,
+        y=top + 10,
         text=text,
         anchor="end" if to_the_left else "start",
         strong=True,
     )
-    return Shape(d=f"M{n(x)} {n(axes.TOP)}V{n(axes.BOTTOM)}", ink="mark", dash=None if row == 0 else "4 3"), word
+    return Shape(d=f"M{n(x)} {n(top)}V{n(axes.BOTTOM)}", ink="mark", dash=None if row == 0 else "4 3"), word
 
 
 def _table(bounds_ms: Sequence[float], counts: Sequence[int]) -> Table:

@@ -19,15 +19,18 @@ def lines(
     label: str,
     unit: Unit = Unit.NUMBER,
     of: str = "",
+    rows: Sequence[str] | None = None,
     fit: bool = False,
 ) -> Chart:
     """Returns a line for each series, over places with these names, the oldest first.
 
-    An interval is a bar through its point. `of` says what the places are (a run, a generation). With `fit` the axis spans what
-    there is instead of beginning at 0; a line breaks where a value is not known.
+    An interval is a bar through its point. `of` says what the places are (a run, a generation), `rows` what the table calls
+    each of them where that is more than its name. With `fit` the axis spans what there is instead of beginning at 0. A line
+    breaks where a value is not known.
     """
     known = [value for one in series for value in chain(one.values, one.lower, one.upper) if value is not None]
-    scale = axes.Scale.over(known, fit=fit, whole=unit is Unit.COUNT)
+    most = 1.0 if unit is Unit.SHARE else None
+    scale = axes.Scale.over(known, fit=fit, whole=unit is Unit.COUNT, most=most)
     shapes, words = scale.drawn(unit)
     at = axes.places(len(names))
     for place, one in enumerate(series):
@@ -47,7 +50,7 @@ def lines(
         shapes=shapes,
         words=[*words, *axes.named(names)],
         legend=[_entry(one.name, place) for place, one in enumerate(series)] if len(series) > 1 else (),
-        table=_table(names, series, unit, of) if known else Table(heads=(), rows=()),
+        table=_table(rows or names, series, unit, of) if known else Table(heads=(), rows=()),
     )
 
 

@@ -98,15 +98,22 @@ def _tiles(costs: CostsReply, today: date) -> Sequence[Tile]:
     return (
         _spent(costs.budget, 0 if row is None else row.unpriced),
         _called(costs.budget),
-        Tile(name=f"{costs.since} to {costs.until}", value=money(costs.total), note=f"{figure(costs.total.calls)} calls"),
+        _summed("Spent on these days", costs.total.cost_usd, costs.total.unpriced, f"by {figure(costs.total.calls)} calls"),
         Tile(name="Calls that failed", value=figure(costs.total.failed), note=_of(costs.total.failed, costs.total.calls)),
-        Tile(name="Calls without a price", value=figure(costs.total.unpriced), note="in no sum of dollars"),
+        Tile(name="Calls without a price", value=figure(costs.total.unpriced), note=_unpriced(costs.total.unpriced)),
     )
 
 
 def _spent(budget: BudgetReply, unpriced: int) -> Tile:
     limit = "no limit is set" if budget.usd_per_day is None else f"of {figure(budget.usd_per_day, Unit.USD)}"
-    return Tile(name="Spent today (UTC)", value=_known(budget.usd_today, unpriced), note=limit)
+    return _summed("Spent today (UTC)", budget.usd_today, unpriced, limit)
+
+
+def _summed(name: str, usd: float, unpriced: int, note: str) -> Tile:
+    """Returns a tile of dollars, which are 'unknown' where not one has a price."""
+    if not unpriced:
+        return Tile(name=name, value=figure(usd, Unit.USD), note=note)
+    return Tile(name=name, value=figure(usd or None, Unit.USD), note=f"at least, {note}" if usd else note)
 
 
 def _called(budget: BudgetReply) -> Tile:
@@ -116,6 +123,10 @@ def _called(budget: BudgetReply) -> Tile:
 
 def _of(part: int, whole: int) -> str:
     return f"{figure(part / whole, Unit.SHARE)} of all" if whole else "none was made"
+
+
+def _unpriced(calls: int) -> str:
+    return "in no sum of dollars" if calls else "all are in the sums"
 
 
 def _by_day(costs: CostsReply) -> Chart:
@@ -135,14 +146,14 @@ def _usd(one: CostReply | None) -> float | None:
 
 def _drawn(calls: Sequence[ModelCallsReply]) -> Sequence[Chart]:
     busiest = sorted((one for one in calls if one.latency.calls), key=lambda one: -one.calls)[:DRAWN]
-    return [latency(one.latency, label=f"{one.purpose}: {one.model}") for one in busiest]
+    return [latency(one.latency, label=f"{one.purpose.replace('_', ' ')}: {one.model}") for one in busiest]
 
 
 def _name(one: CostReply, by: By) -> str | None:
     """Returns what a row is about; None for the agent that is none."""
     if by == "agent":
         return (one.name or one.key) or None
-    return one.key
+    return one.key.replace("_", " ") if by == "purpose" else one.key
 
 
 def _day(name: str, typed: str) -> date | None:
