@@ -50,8 +50,8 @@ HISTORY: tuple[Route, ...] = (
             ),
             QueryParameter(
                 name="newest",
-                description="`true`: the last changes up to now, not the first after the tick; `after` in the reply tells where they"
-                " begin.",
+                description="`true`: the last changes up to now, not the first after the tick; `after` in the reply tells where"
+                " they begin.",
                 schema={"type": "string", "enum": ["true", "false"], "default": "false"},
             ),
             QueryParameter(
