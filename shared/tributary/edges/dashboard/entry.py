@@ -26,7 +26,8 @@ def container_app() -> Asgi:
     """Returns the app over what the environment's settings name; for uvicorn's `--factory`."""
     from tributary.edges.dashboard.app import make_app
 
-    return _Served(make_app, stays=True, live_s=20.0).app
+    # less than the time in which the server is to end
+    return _Served(make_app, stays=True, live_s=8.0).app
 
 
 def lambda_handler() -> Callable[[dict[str, Any], Context], dict[str, Any]]:
