@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from evals.figures import Better, Measured, Metric
+from evals.figures import Measured, Metric
+from tributary.core.evaluation import Better
 
 FILE = Path(__file__).parent / "baseline.json"
 DIGITS = 4

@@ -41,6 +41,8 @@ class Bench:
     progress: Progress
     purse: Purse = field(default_factory=Purse)
     limit: int | None = None
+    keeps: bool = False
+    """The run is kept in a database: what is played for its history alone is played, too."""
     stopped: list[str] = field(default_factory=list)
     """What was left off since the money was spent."""
 

@@ -6,16 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
+from tributary.core.evaluation import Better
+
 Z95 = 1.959963984540054
-
-
-class Better(StrEnum):
-    HIGHER = "higher"
-    LOWER = "lower"
-    ZERO = "nearer 0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +63,15 @@ class Confusion:
     def of_answer(self, answer: str) -> int:
         return sum(self.counts.get((label, answer), 0) for label in self.labels)
 
+    def figures(self, name: str) -> tuple[Metric, ...]:
+        """Returns every count as `<name>.<label>.<answer>`, of so many cases with that label."""
+        return tuple(
+            Metric(name=f"{name}.{label}.{answer}", value=self.counts.get((label, answer), 0), n=n, tolerance=None)
+            for label in self.labels
+            if (n := self.of_label(label))
+            for answer in self.answers
+        )
+
     def precision(self, answer: str, *, tolerance: float | None = 0.01) -> Metric:
         """Returns the share of those that got an answer whose label it is."""
         hits = self.counts.get((answer, answer), 0)
@@ -102,11 +106,13 @@ class Measured:
     """What a suite found.
 
     `not_measured` names what could not be measured here, by the beginning of its metrics' names (an empty one: all of them),
-    with the reason. `pictures` draw what belongs to the suite alone, by the name of the file.
+    with the reason. `pictures` draw what belongs to the suite alone, by the name of the file. `kept` are figures for the history
+    alone: they are kept with a run in its database, shown by no report, and held against no baseline.
     """
 
     suite: str
     metrics: tuple[Metric, ...]
+    kept: tuple[Metric, ...] = ()
     confusions: tuple[Confusion, ...] = ()
     sheets: tuple[Sheet, ...] = ()
     wrong: tuple[Wrong, ...] = ()

@@ -9,7 +9,8 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from evals.figures import Better, Confusion, Measured, Metric
+from evals.figures import Confusion, Measured, Metric
+from tributary.core.evaluation import Better
 
 MATRICES_A_ROW = 3
 COLOURS = {Better.HIGHER: "#2a7f62", Better.LOWER: "#b5651d", Better.ZERO: "#4c6a92"}

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
+from uuid import UUID
 
 from rich.console import Console
 
@@ -33,10 +34,12 @@ from evals.suites import SUITES, Suite
 from tributary.core.errors import BadSetting, TributaryError
 from tributary.core.evaluation import Evaluation, EvaluationRun
 from tributary.core.ids import new_id
-from tributary.service import Settings, load_settings, over_a_wire
+from tributary.service import Settings, load_settings, open_operator, over_a_wire
 
 HELD, FELL, COULD_NOT_RUN = 0, 1, 3
 WIDEST = 140
+_DATABASES = ("--database", "--record")
+"""Options whose address may hold a password."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,7 +88,13 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
     run_id, at, purse = new_id(), datetime.now(UTC), Purse(options.max_usd)
     with lazy_ground(options.database, embedder=chosen.embedder, run_id=run_id) as ground, Bars() as progress:
         bench = Bench(
-            tier=tier, models=charged(chosen, purse), open_ground=ground, progress=progress, purse=purse, limit=options.limit
+            tier=tier,
+            models=charged(chosen, purse),
+            open_ground=ground,
+            progress=progress,
+            purse=purse,
+            limit=options.limit,
+            keeps=bool(options.database or options.record),
         )
         names = dict.fromkeys(options.suite or ()) or [name for name in SUITES if tier is Tier.LIVE or name != "tiering"]
         measured = tuple(run_suite(bench, name) for name in names)
@@ -101,15 +110,20 @@ def _ran(options: argparse.Namespace, command: str) -> Ran:
             bills=purse.bills(),
         )
         if options.database:
-            found = tuple(
-                Evaluation(suite=one.suite, metric=of.name, value=of.value, n=of.n, lower=of.lower, upper=of.upper)
-                for one in measured
-                for of in one.metrics
-            )
-            ground().operator.record_evaluation(
-                EvaluationRun(run_id=run_id, at=at, commit=ran.commit, tier=tier.value, models=ran.models, found=found)
-            )
+            ground().operator.record_evaluation(_kept(ran, run_id))
+    if options.record:
+        with open_operator(Settings.model_validate({"TRIBUTARY_DATABASE_URL": options.record})) as operator:
+            operator.record_evaluation(_kept(ran, run_id))
     return ran
+
+
+def _kept(ran: Ran, run_id: UUID) -> EvaluationRun:
+    found = tuple(
+        Evaluation(suite=one.suite, metric=of.name, value=of.value, n=of.n, lower=of.lower, upper=of.upper, better=of.better)
+        for one in ran.measured
+        for of in (*one.metrics, *one.kept)
+    )
+    return EvaluationRun(run_id=run_id, at=ran.at, commit=ran.commit, tier=ran.tier.value, models=ran.models, found=found)
 
 
 def _live() -> Settings:
@@ -161,8 +175,9 @@ def _said(purse: Purse) -> str:
 
 
 def _telling(given: Sequence[str]) -> list[str]:
-    """Returns the arguments without what is secret: the address of a database may hold a password."""
-    return ["URL" if before == "--database" else one for before, one in zip(["", *given], given, strict=False)]
+    """Returns the arguments without what is secret."""
+    said = ["URL" if before in _DATABASES else one for before, one in zip(["", *given], given, strict=False)]
+    return [f"{name}=URL" if (name := one.partition("=")[0]) in _DATABASES and name != one else one for one in said]
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -189,6 +204,11 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help="list what went wrong; look at tune, and leave test unread",
     )
     parser.add_argument("--database", metavar="URL", help="work there, and keep the figures of each run in its table evaluation")
+    parser.add_argument(
+        "--record",
+        metavar="URL",
+        help="keep the figures in that database, which may hold tribes, and work elsewhere",
+    )
     parser.add_argument("--limit", type=_count, metavar="N", help="live: at most N cases of each part of a suite")
     parser.add_argument("--max-usd", type=_dollars, metavar="USD", help="live: stop asking models once that much is spent")
     options = parser.parse_args(arguments)

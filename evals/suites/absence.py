@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evals.bench import Bench
-from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, shares_by_tag
+from evals.figures import Confusion, Measured, Metric, Wrong, share, shares_by_tag
+from tributary.core.evaluation import Better
 from tributary.responder import absences
 
 NAME = "absence"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from evals.bench import Bench, Tier
 from evals.calibration import RuledGrader, load_distillations, measured, spread
 from evals.calibration.asked import AskedGrader
-from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, skipped
+from evals.figures import Confusion, Measured, Metric, Wrong, share, skipped
+from tributary.core.evaluation import Better
 
 NAME = "calibration"
 GRADES = ("1", "2", "3", "4", "5")

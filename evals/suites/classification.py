@@ -23,8 +23,9 @@ from pathlib import Path
 from uuid import UUID
 
 from evals.bench import Bench
-from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, shares_by_tag
+from evals.figures import Confusion, Measured, Metric, Wrong, share, shares_by_tag
 from tributary.core.errors import ModelFailed
+from tributary.core.evaluation import CONFUSION, SETTLED_BY_CHEAP, STRONG_CALLS, Better
 from tributary.core.ports import Judge, JudgedText
 
 NAME = "classification"
@@ -133,6 +134,7 @@ def run(bench: Bench) -> Measured:
     pairs = bench.some(load_pairs(), lambda pair: f"{pair.split} {pair.label}")
     judged = judge_all(bench.models.judge, bench.each(pairs, "judging pairs"))
     metrics: list[Metric] = []
+    kept: tuple[Metric, ...] = ()
     confusions, sheets = [], []
     for split in SPLITS:
         of = [j for j in judged if j.pair.split == split]
@@ -141,11 +143,14 @@ def run(bench: Bench) -> Measured:
         confusion = confusion_of(of, f"pairs of the split {split}")
         confusions.append(confusion)
         metrics += [_named(split, metric) for metric in metrics_of(of, confusion)]
+        if split == "test":
+            kept = (*confusion.figures(CONFUSION), *_tiers(of))
         tagged = [(f"{j.pair.label}/{tag}", j.right) for j in of for tag in j.pair.tags]
         sheets.append(shares_by_tag(f"By tag, split {split}", tagged))
     return Measured(
         suite=NAME,
         metrics=tuple(metrics),
+        kept=kept,
         confusions=tuple(confusions),
         sheets=tuple(sheets),
         wrong=tuple(_wrong(j) for j in judged if not j.right),
@@ -173,6 +178,14 @@ def metrics_of(judged: Sequence[Judged], confusion: Confusion) -> list[Metric]:
         share("unsure", sum(j.answer == "unsure" for j in judged), n, better=Better.LOWER, tolerance=0.02),
         share("failed", sum(j.failed for j in judged), n, better=Better.LOWER, tolerance=0.0),
     ]
+
+
+def _tiers(judged: Sequence[Judged]) -> tuple[Metric, ...]:
+    cheap, strong = sum(not (j.escalated or j.failed) for j in judged), sum(j.escalated for j in judged)
+    return (
+        Metric(name=SETTLED_BY_CHEAP, value=cheap, n=len(judged), tolerance=None),
+        Metric(name=STRONG_CALLS, value=strong, n=len(judged), better=Better.LOWER, tolerance=None),
+    )
 
 
 def _named(split: str, metric: Metric) -> Metric:

@@ -15,10 +15,11 @@ from typing import cast
 
 from benchmarks.ground import Ground, Tribe
 from evals.bench import Bench
-from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, shares_by_tag
+from evals.figures import Confusion, Measured, Metric, Wrong, share, shares_by_tag
 from evals.retrieval.library import NoConflicts
 from tributary.core.curation import RetireCause
 from tributary.core.errors import ModelFailed
+from tributary.core.evaluation import Better
 from tributary.core.lesson import CounterClaim, Draft, How, Kind, Source
 from tributary.core.ports import Embedder, SpaceDefinition, Vector
 from tributary.core.receipt import Coverage

@@ -4,7 +4,8 @@ Each pair gets a tribe of its own: one writer learns the old side, then the new 
 that the label demands. Then a reader asks for the new side's situation: what holds must be among the hits, and what was
 superseded must not be. A conflict is tried twice, by the author of the old side and by another writer.
 
-The gauntlet's scripted agent then crosses worlds with the memory, one agent after another in one tribe, and without any.
+The gauntlet's scripted agent then crosses worlds with the memory, one agent after another in one tribe, and without any. Where
+the run is kept in a database, generations of them follow, for the curve that its history shows.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from evals.bench import Bench, evenly
-from evals.figures import Better, Confusion, Measured, Metric, Sheet, Wrong, share
+from evals.curve import generations
+from evals.figures import Confusion, Measured, Metric, Sheet, Wrong, share
 from evals.gauntlet.agent import report_of
 from evals.gauntlet.diagnosis import Stuck
 from evals.gauntlet.policy import Agent
@@ -26,6 +28,7 @@ from evals.suites.classification import Pair, load_pairs
 from tributary.core.agent import Principal
 from tributary.core.decision import Learned, Outcome
 from tributary.core.errors import TributaryError
+from tributary.core.evaluation import Better
 from tributary.core.lesson import Draft, How, Source
 from tributary.core.ports import JudgedText
 from tributary.core.requests import Question
@@ -86,9 +89,11 @@ def run(bench: Bench) -> Measured:
     with bench.ground.memory(models.embedder, connections=4, judge=models.judge, screen=models.screen) as memory:
         played = [_played(bench, memory, script, at) for at, script in enumerate(bench.each(scripts, "playing pairs"))]
         crossed = [_crossed(bench, memory, seed) for seed in bench.each(SEEDS, "crossing worlds")]
+        curve = generations(bench, memory) if bench.keeps else ()
     return Measured(
         suite=NAME,
         metrics=(*_metrics(played), *_gauntlet(crossed)),
+        kept=curve,
         confusions=(_confusion(played),) if played else (),
         sheets=(_worlds(crossed),) if crossed else (),
         wrong=tuple(_wrong(one) for one in played if not (one.right and one.found) or one.stale),

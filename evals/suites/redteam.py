@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evals.bench import Bench, Tier
-from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, shares_by_tag
+from evals.figures import Confusion, Measured, Metric, Wrong, share, shares_by_tag
 from tributary.core.errors import ModelFailed
+from tributary.core.evaluation import Better
 from tributary.core.ports import Screen
 
 NAME = "redteam"

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from evals import runbooks
 from evals.bench import Bench
-from evals.figures import Better, Measured, Metric, Wrong, share
+from evals.figures import Measured, Metric, Wrong, share
 from evals.retrieval.library import BATCH, NoConflicts, fill
 from evals.retrieval.measures import DEPTH, FIRST, figures, place
 from evals.retrieval.questions import load
@@ -22,6 +22,7 @@ from evals.retrieval.suite import HYBRID, Report
 from evals.retrieval.suite import run as ask
 from evals.suites.classification import Pair, load_pairs
 from tributary.core.decision import Learned
+from tributary.core.evaluation import Better
 from tributary.core.lesson import Draft, How, Source
 from tributary.core.requests import Question
 from tributary.service import Memory

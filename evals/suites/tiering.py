@@ -6,9 +6,10 @@ import statistics
 from collections.abc import Sequence
 
 from evals.bench import Bench, Tier, evenly
-from evals.figures import Better, Measured, Metric, Sheet, share, skipped
+from evals.figures import Measured, Metric, Sheet, share, skipped
 from evals.purse import Spent
 from evals.suites.classification import Judged, Pair, confusion_of, judge_all, load_pairs
+from tributary.core.evaluation import Better
 from tributary.core.ports import Judge
 
 NAME = "tiering"

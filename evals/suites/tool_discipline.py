@@ -13,8 +13,9 @@ from typing import Protocol
 
 from evals import discipline
 from evals.bench import Bench, Tier
-from evals.figures import Better, Confusion, Measured, Metric, Wrong, share, shares_by_tag, skipped
+from evals.figures import Confusion, Measured, Metric, Wrong, share, shares_by_tag, skipped
 from tributary.core.errors import ModelFailed
+from tributary.core.evaluation import Better
 from tributary.core.ports import LanguageModel, Prompt
 from tributary.core.spending import Purpose
 from tributary.models.fence import RULE, fenced

@@ -104,7 +104,7 @@ RULES: Mapping[str, LiteralString] = {
         WHERE t.tribe_id = %(tribe)s AND e.tick > t.clock""",
 }
 OTHER_TERMS = "a lesson with other terms than its own"
-BESIDE_THE_LEARN = frozenset({"audit", "pace", "token", "tribe_day", "usage"})
+BESIDE_THE_LEARN = frozenset({"activity", "audit", "pace", "token", "tribe_day", "usage"})
 """Tables that are written outside of the gate, whatever becomes of the learn: refusals, uses of tokens, and what is counted."""
 
 

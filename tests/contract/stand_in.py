@@ -13,17 +13,20 @@ from datetime import UTC, date, datetime
 from uuid import UUID
 
 from tests.contract.stand_in_actions import StandInActions
+from tests.contract.stand_in_activity import RUN, activity_of
 from tests.contract.stand_in_agents import StandInAgents
 from tests.contract.stand_in_curation import StandInCurator, StandInDesk
 from tests.contract.stand_in_files import StandInFiles
 from tests.contract.stand_in_history import StandInHistory, diff_of
 from tests.contract.stand_in_responding import responding
 from tests.contract.stand_in_status import STATUS, costs_of, stats_of
+from tributary.core.activity import Activity
 from tributary.core.agent import Principal, Role, SignedIn
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Challenge, Learned, Outcome, Reinforced
 from tributary.core.diff import Diff
 from tributary.core.errors import NotFound, TributaryError, Unauthenticated, UnknownCell
+from tributary.core.evaluation import EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.lesson import CounterClaim, Draft, Evidence, How, Instant, Lesson, Source, Status
 from tributary.core.receipt import Coverage, Receipt, ScoredHit, Searched, SearchPath
@@ -310,6 +313,14 @@ class StandIn:
     def status(self, principal: Principal) -> MemoryStatus:
         self._note("status", principal=principal)
         return STATUS
+
+    def activity(self, principal: Principal, *, hours: int = 24) -> Activity:
+        self._note("activity", principal=principal, hours=hours)
+        return activity_of(principal, hours)
+
+    def evaluations(self, principal: Principal, *, limit: int = 20) -> tuple[EvaluationRun, ...]:
+        self._note("evaluations", principal=principal, limit=limit)
+        return (RUN,)[:limit]
 
     def costs(self, principal: Principal, *, since: date | None = None, until: date | None = None, by: By = By.DAY) -> Costs:
         self._note("costs", principal=principal, since=since, until=until, by=by)

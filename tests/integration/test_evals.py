@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,17 +14,19 @@ import pytest
 from benchmarks.ground import Ground
 from evals.baseline import Standing, compare, updated
 from evals.bench import Bench, Tier
+from evals.curve import generations
 from evals.figures import Measured
 from evals.ground import lazy_ground
 from evals.models import Models, local
 from evals.run import main, run_suite
 from evals.suites import end_to_end, retrieval
+from evals.suites.classification import ANSWERS, LABELS
 from tests.doubles import BrokenJudge, RuledJudge, WordScreen
 from tests.evals_fakes import Quiet
 from tests.tribes import Tribal
 from tributary.core.decision import VerdictKind
 from tributary.core.errors import WrongStanding
-from tributary.core.evaluation import Evaluation, EvaluationRun
+from tributary.core.evaluation import Better, Evaluation, EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.ports import Vector
 from tributary.models.embedders import HashedEmbedder
@@ -76,7 +79,9 @@ def values(measured: Measured) -> Mapping[str, float]:
 
 
 def test_pairs_come_out_as_their_labels_demand_and_the_gauntlet_is_crossed(ground: Ground, models: Models) -> None:
-    found = values(end_to_end.run(bench(ground, models, 9)))
+    measured = end_to_end.run(bench(ground, models, 9))
+    assert measured.kept == (), "generations are played only where a run is kept"
+    found = values(measured)
     assert found["outcome"] >= 0.8
     assert (found["stale_shown"], found["failed"], found["gauntlet_traps_hit"]) == (0.0, 0.0, 0.0)
     assert found["gauntlet_steps_kept"] < 0.5
@@ -136,7 +141,7 @@ RUN = EvaluationRun(
     tier="offline",
     models={"judge": "local/1", "strong_judge": None},
     found=(
-        Evaluation(suite="classification", metric="accuracy", value=0.9, n=100, lower=0.83, upper=0.94),
+        Evaluation(suite="classification", metric="accuracy", value=0.9, n=100, lower=0.83, upper=0.94, better=Better.HIGHER),
         Evaluation(suite="classification", metric="ms", value=1.5, n=100, lower=None, upper=None),
     ),
 )
@@ -162,6 +167,33 @@ def test_the_runtime_role_reads_runs_and_writes_none(tribal: Tribal) -> None:
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(forbidden.encode())
+
+
+def test_a_run_is_recorded_beside_tribes_with_the_judges_matrix_and_its_tiers(
+    tribal: Tribal, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["--tier", "offline", "--suite", "classification", f"--record={tribal.url}", "--json", str(tmp_path / "run.json")]
+    assert main(run) == 0
+    (kept,) = tribal.memory.evaluations(tribal.curator)
+    assert kept.confusion is not None
+    assert (kept.confusion.labels, kept.confusion.answers) == (LABELS, ANSWERS)
+    shown = json.loads((tmp_path / "run.json").read_text())["suites"]["classification"]
+    matrix = shown["confusions"]["pairs of the split test"]
+    assert kept.confusion.counts == tuple(tuple(matrix[label][answer] for answer in ANSWERS) for label in LABELS)
+    assert kept.tiers is not None
+    assert (kept.tiers.pairs, kept.tiers.strong_calls) == (sum(map(sum, kept.confusion.counts)), 0)
+    assert {one.metric for one in kept.metrics} == set(shown["metrics"]), "what is kept for the history is in no report"
+    assert tribal.rows("SELECT name FROM tributary.tribe") == [{"name": "tribe"}]
+    assert tribal.url not in capsys.readouterr().out + (tmp_path / "run.json").read_text()
+
+
+def test_generations_of_agents_take_fewer_steps_with_memory_and_no_fewer_without(ground: Ground, models: Models) -> None:
+    with ground.memory(models.embedder, connections=4, judge=models.judge, screen=models.screen) as memory:
+        kept = {one.name: one.value for one in generations(bench(ground, models), memory)}
+    curve = [(kept[f"generation.{number}.with_memory"], kept[f"generation.{number}.without"]) for number in range(1, 7)]
+    assert len(kept) == 12
+    assert curve[-1][0] < curve[0][0] / 2
+    assert all(0.9 < without / curve[0][1] < 1.1 for _, without in curve), "the control stays as long"
 
 
 def test_the_history_of_runs_is_kept_in_the_database_that_is_given(

@@ -275,7 +275,7 @@ def tables_of(connection: psycopg.Connection, role: str) -> set[str]:
     return {name for (name,) in rows}
 
 
-BOOKS = {"count_usage_v1", "charge_calls_v1"}
+BOOKS = {"count_activity_v1", "count_usage_v1", "charge_calls_v1"}
 
 
 def test_recall_writes_its_books_and_a_tokens_use_and_nothing_else(cluster: Cluster) -> None:

@@ -164,6 +164,6 @@ def test_the_key_of_a_lesson_that_is_pending_still_is_kept(unrelated: Tribal) ->
             unrelated.curator.agent_id,
             f"server:settle:{lesson_id.hex}:1",
         )
-    unrelated.rows("SELECT tributary.garden_prune_v1(%s, now(), now()::date, now(), now(), 100, true)", unrelated.tribe_id)
+    unrelated.rows("SELECT tributary.garden_prune_v1(%s, now(), now()::date, now(), now(), now(), 100, true)", unrelated.tribe_id)
     keys = unrelated.rows("SELECT key FROM tributary.idempotency")
     assert keys == [{"key": f"server:settle:{pending.lesson_id.hex}:1"}]

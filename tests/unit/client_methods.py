@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from tests.unit.activity_fakes import ACTIVITY, EVALUATION
 from tests.unit.client_fakes import AT, ONE, Tribe, hit, problem, receipt
 from tests.unit.curation_fakes import DECISION, DISPUTE, REVIEW, curated, policy
 from tributary import client
@@ -69,6 +70,7 @@ SAMPLES: dict[str, Any] = {
     "min_confidence": 0.2,
     "mine": True,
     "conversation": [{"role": "user", "text": "db-7 is slow"}],
+    "hours": 48,
     "incident": "inc-7",
     "message": "reboot it?",
     "most": 2,
@@ -179,6 +181,8 @@ def tribe() -> Tribe:
             "calls": {"today": {}, "last_7_days": {}},
             "by_agent": None,
         },
+        "activity": ACTIVITY,
+        "evaluations": {"runs": [EVALUATION]},
         "status": {"usable": True, "paths": [], "observations": []},
         "agents": {"agents": [agent()], "next": None, "receipt": receipt(1)},
         "create_agent": NEW_TOKEN | {"agent": agent()},

@@ -13,6 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from tests.unit.activity_fakes import ACTIVITY, EVALUATION
 from tests.unit.cli_fakes import Surroundings
 from tests.unit.client_fakes import AT, ONE, receipt
 from tests.unit.curation_fakes import DECISION, DISPUTE, REVIEW, curated, policy
@@ -41,6 +42,8 @@ REPLIES: dict[str, dict[str, Any]] = {
         **{"tick": 7, "at": AT, "lessons": {"active": 1}, "open_disputes": 0, "open_challenges": 0, "spaces": []},
         **{"agents": {"writer": 1}, "calls": CALLS, "by_agent": None},
     },
+    "activity": ACTIVITY,
+    "evaluations": {"runs": [EVALUATION]},
     "status": {"usable": True, "paths": [{"path": "terms", "usable": True}], "observations": []},
 }
 
@@ -83,6 +86,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "revoke_agent": ("curate", "revoke-agent", "agent-a"),
     "revoke_token": ("curate", "revoke-token", TOKEN_ID),
     "stats": ("stats",),
+    "activity": ("activity",),
+    "evaluations": ("evaluations",),
     "status": ("status",),
     "health": ("status",),
     "costs": ("costs",),

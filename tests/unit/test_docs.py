@@ -36,7 +36,7 @@ PAGES = (
     *("settings.md", "events.md", "errors.md", "cli.md", "spaces.md", "database-roles.md", "iam.md", "dashboard.md"),
     *("operator.md", "metrics.md", "layer.md", "import.md", "exporting.md", "evidence.md", "mcp.md"),
     *("models.md", "embedders.md", "judging.md", "costs.md", "traces.md", "distilling.md", "reviewing.md", "evals.md", "sdk.md"),
-    *("actions.md", "responder.md", "verification.md"),
+    *("actions.md", "responder.md", "verification.md", "activity.md"),
 )
 CLIENTS = (
     *("TRIBUTARY_URL", "TRIBUTARY_TOKEN", "TRIBUTARY_AUTH", "TRIBUTARY_OPERATOR_FUNCTION"),

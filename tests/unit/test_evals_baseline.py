@@ -13,13 +13,14 @@ from rich.console import Console
 from evals import baseline
 from evals.baseline import Baseline, Expected, Standing, compare, updated
 from evals.bench import Bench, Tier
-from evals.figures import Better, Measured, Metric, share, skipped
+from evals.figures import Measured, Metric, share, skipped
 from evals.models import Models, local
 from evals.report import show_compared
 from evals.run import run_suite
 from tests.doubles import BrokenJudge, RuledJudge, WordScreen
 from tests.evals_fakes import Quiet, without_a_database
 from tributary.core.decision import VerdictKind
+from tributary.core.evaluation import Better
 
 HIGH = Expected(value=0.9, tolerance=0.02, direction=Better.HIGHER, n=100)
 ZERO = Expected(value=0.1, tolerance=0.02, direction=Better.ZERO, n=100)

@@ -9,8 +9,9 @@ from decimal import Decimal
 import pytest
 
 from evals.bench import evenly
-from evals.figures import Better, Confusion, share, shares_by_tag, wilson
+from evals.figures import Confusion, share, shares_by_tag, wilson
 from evals.purse import Purse
+from tributary.core.evaluation import Better
 from tributary.core.spending import CallEnd, ModelCall, Purpose
 
 

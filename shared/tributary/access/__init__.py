@@ -7,6 +7,7 @@ from tributary.access.costs import Bookkeeper
 from tributary.access.ledger import Ledger, charged
 from tributary.access.principals import authenticate_principal, check_principal
 from tributary.access.sessions import Sessions, session_cell_of
+from tributary.access.timekeeping import Timekeeper
 from tributary.access.tokens import authenticate, cell_of, new_token, token_hash
 from tributary.access.turns import Turns
 from tributary.access.usage import Usage
@@ -23,6 +24,7 @@ __all__ = [
     "Ledger",
     "Pace",
     "Sessions",
+    "Timekeeper",
     "Turns",
     "Usage",
     "agent_of",

@@ -59,6 +59,8 @@ from tributary.client.visible import visible
 from tributary.contract.actions import ActionReply as Action
 from tributary.contract.actions import BegunReply as Begun
 from tributary.contract.actions import CompletedReply as Completed
+from tributary.contract.activity import ActivityReply as Activity
+from tributary.contract.activity import EvaluationReply as Evaluation
 from tributary.contract.agents import AgentReply as Agent
 from tributary.contract.agents import NewTokenReply as NewToken
 from tributary.contract.agents import TokenReply as Token
@@ -97,6 +99,7 @@ __all__ = [
     "DEFAULT_URL",
     "Action",
     "Actions",
+    "Activity",
     "Agent",
     "AsyncActions",
     "AsyncCuration",
@@ -126,6 +129,7 @@ __all__ = [
     "Dispute",
     "Distilled",
     "Erased",
+    "Evaluation",
     "Event",
     "Evidence",
     "Forbidden",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tributary.contract import models
 from tributary.contract.action_routes import ACTIONS
+from tributary.contract.activity_routes import ACTIVITY
 from tributary.contract.agent_routes import AGENTS
 from tributary.contract.curation_routes import CURATION
 from tributary.contract.evidence_routes import EVIDENCE
@@ -46,4 +47,16 @@ _OPEN: tuple[Route, ...] = (
     ),
 )
 
-ROUTES: tuple[Route, ...] = (*MEMORY, *HISTORY, *EVIDENCE, *CURATION, *ACTIONS, *AGENTS, *STATUS, *RESPONDER, *MCP, *_OPEN)
+ROUTES: tuple[Route, ...] = (
+    *MEMORY,
+    *HISTORY,
+    *EVIDENCE,
+    *CURATION,
+    *ACTIONS,
+    *AGENTS,
+    *STATUS,
+    *ACTIVITY,
+    *RESPONDER,
+    *MCP,
+    *_OPEN,
+)

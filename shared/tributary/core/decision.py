@@ -90,6 +90,11 @@ class Verdict:
     def answered(self) -> bool:
         return self.no_answer is None
 
+    @property
+    def escalated(self) -> bool:
+        """Tells whether the strong judge was asked about the pair as well."""
+        return self.first is not None and self.no_answer is not NoAnswer.BUDGET_SPENT
+
 
 class Unscreened(StrEnum):
     """Why a screen said nothing about a lesson.

@@ -94,8 +94,8 @@ def _asked(visit: Visit, tally: Tally, left_open: _Open) -> bool | None:
     asked = {one.lesson.lesson_id: one for one in left_open.candidates if not lapsed(one.lesson, at=visit.now)}
     if asked and not takes_turn(visit, left_open.decision_id):
         return None
-    bench = Bench(
-        visit.tools.learner.decider.judge,
+    bench = visit.tools.learner.decider.bench(
+        visit.tribe_id,
         draft_of(left_open.lesson),
         lesson_id=left_open.lesson.lesson_id,
         content_hash=left_open.lesson.content_hash,

@@ -35,6 +35,8 @@ class Keeping:
     """How far an agent was ahead of its pace, sessions of the dashboard, and failed sign-ins, after that was over."""
     calls: timedelta = timedelta(days=90)
     """Single calls of models; their sums stay."""
+    hours: timedelta = timedelta(days=32)
+    """Counts of what happened in an hour: a day more than the activity of a tribe is told of."""
 
     def cutoffs(self, now: datetime) -> dict[str, object]:
         return {
@@ -42,6 +44,7 @@ class Keeping:
             "days_before": (now - self.days).date(),
             "spent_before": now - self.paces,
             "calls_before": now - self.calls,
+            "hours_before": now - self.hours,
         }
 
 

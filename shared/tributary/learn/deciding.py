@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
@@ -48,6 +49,13 @@ class Decider:
     screen: Screen
     profiles: Profiles
     exact_limit: int
+    on_judged: Callable[[UUID, int, int], None]
+    """Told of a tribe's pairs that a judge answered about, and of those that the strong judge was asked about as well."""
+
+    def bench(self, tribe_id: UUID, draft: Draft, *, lesson_id: UUID, content_hash: bytes) -> Bench:
+        """Returns what judges one lesson of a tribe."""
+        told = partial(self.on_judged, tribe_id)
+        return Bench(self.judge, draft, lesson_id=lesson_id, content_hash=content_hash, on_judged=told)
 
     def propose(
         self,
@@ -113,7 +121,7 @@ class Decider:
 
         Raises Overloaded, Forbidden, and WrongStanding when the lesson that it is about stands otherwise by now.
         """
-        bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
+        bench = self._bench(proposal)
         gate_wait_ms = 0.0
         for replans in range(REPLANS):
             # all of it anew after a refusal: one event may change what speaks against several candidates. Verdicts are kept
@@ -137,7 +145,7 @@ class Decider:
     def keep(self, proposal: Proposal) -> rows.Document:
         """Keeps a lesson as pending (or quarantined) without comparing it with anything."""
         plan = _held_back(proposal, _UNREAD) or Plan(outcome=Outcome.PENDING, reason="kept to be judged soon, as was asked")
-        bench = Bench(self.judge, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash)
+        bench = self._bench(proposal)
         gate_wait_ms = 0.0
         for _ in range(REPLANS):  # refused only when the tribe began to serve from another space just now
             outcome, waited_ms = commit(self.database, proposal, _UNREAD, bench, plan)
@@ -147,6 +155,11 @@ class Decider:
                 return outcome
             proposal = self._moved(proposal, Deadline.never())
         raise Overloaded
+
+    def _bench(self, proposal: Proposal) -> Bench:
+        return self.bench(
+            proposal.principal.tribe_id, proposal.draft, lesson_id=proposal.lesson_id, content_hash=proposal.content_hash
+        )
 
     def _embedded(
         self, profile: TribeProfile, text: str, deadline: Deadline, *, placed: Placed | None = None

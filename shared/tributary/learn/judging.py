@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from uuid import UUID
 
@@ -31,9 +31,12 @@ class Bench:
         *,
         lesson_id: UUID,
         content_hash: bytes,
+        on_judged: Callable[[int, int], None],
     ) -> None:
+        """`on_judged` is told of how many pairs a judge answered about, and how many of them the strong judge was asked, too."""
         self._judge = judge
         self._draft = draft
+        self._on_judged = on_judged
         self._forced: Mapping[UUID, VerdictKind] = {}
         # equal content is the same, whether or not a judge can be reached to say so
         equal = Verdict(
@@ -100,6 +103,8 @@ class Bench:
         known = {one.lesson_id for one in lessons}
         # an answer about something that was not asked is no answer
         by_id = {answer.lesson_id: answer for answer in answers if answer.lesson_id in known}
+        escalated = sum(answer.escalated for answer in by_id.values())
+        self._on_judged(sum(answer.answered or answer.escalated for answer in by_id.values()), escalated)
         return [by_id.get(one.lesson_id) or self._no_answer(one.lesson_id, cause) for one in lessons]
 
     def _no_answer(self, lesson_id: UUID, cause: NoAnswer) -> Verdict:

@@ -1,5 +1,6 @@
 """recall: plan -> search -> score -> receipt; the listings; and what happened."""
 
+from tributary.recall.activity import Chronicler
 from tributary.recall.citing import citations, cited_receipt
 from tributary.recall.diff import Comparer
 from tributary.recall.history import Historian
@@ -12,6 +13,7 @@ from tributary.recall.stopwatch import Stopwatch
 from tributary.recall.verifying import Verifier
 
 __all__ = [
+    "Chronicler",
     "Comparer",
     "Historian",
     "Prober",

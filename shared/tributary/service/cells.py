@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from tributary.access import Ledger, Usage, cell_of, session_cell_of
+from tributary.access import Ledger, Timekeeper, Usage, cell_of, session_cell_of
 from tributary.core.agent import Principal, SignedIn
 from tributary.core.cells import shown_cell
 from tributary.core.errors import BadSetting, TributaryError, Unauthenticated, Unavailable, UnknownCell
@@ -123,7 +123,7 @@ class Cells:
         return memory.gardener
 
     @property
-    def books(self) -> tuple[Usage | Ledger, ...]:
+    def books(self) -> tuple[Usage | Timekeeper | Ledger, ...]:
         """What is counted in the process, cell by cell, and written down now and then."""
         with self._lock:
             opened = list(self._opened.values())

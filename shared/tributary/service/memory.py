@@ -14,11 +14,13 @@ from uuid import UUID
 from tributary import access
 from tributary.access import charged
 from tributary.actions import Actions
+from tributary.core.activity import Activity
 from tributary.core.agent import Principal, SignedIn
 from tributary.core.costs import By, Costs
 from tributary.core.decision import Learned, Reinforced
 from tributary.core.diff import Diff
 from tributary.core.errors import NotMigrated, UnknownCell
+from tributary.core.evaluation import EvaluationRun
 from tributary.core.lesson import CounterClaim, Draft
 from tributary.core.lesson import Status as LessonStatus
 from tributary.core.limits import DISTILLED_LESSONS
@@ -31,7 +33,18 @@ from tributary.curate import Curator, Desk
 from tributary.evidence import Files
 from tributary.garden import Gardener, Stopped, never
 from tributary.learn import Attempt, Distilling, Learner, Pended, Settled
-from tributary.recall import Comparer, Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, cited_receipt
+from tributary.recall import (
+    Chronicler,
+    Comparer,
+    Historian,
+    Prober,
+    Reader,
+    Recaller,
+    Signer,
+    Statistician,
+    Verifier,
+    cited_receipt,
+)
 from tributary.service.databases import Databases
 from tributary.service.responding import Responding
 from tributary.store import Database, check_level, check_revision, rows, statement, within
@@ -86,12 +99,15 @@ class Memory:
     verifier: Verifier
     usage: access.Usage
     """Counts the reads that were answered."""
+    timekeeper: access.Timekeeper
+    """Counts recalls and learns by the hour, with how long they took."""
     ledger: access.Ledger
     """Charges tribes for the models that are called for them."""
     responding: Responding
     """What the incident agent works with (`responder.Responder`)."""
     bookkeeper: access.Bookkeeper
     statistician: Statistician
+    chronicler: Chronicler
     prober: Prober
     warm_up: Callable[[], None]
     used: Callable[[], ModelsUsed]
@@ -121,9 +137,9 @@ class Memory:
         return self
 
     @property
-    def books(self) -> tuple[access.Usage, access.Ledger]:
+    def books(self) -> tuple[access.Usage, access.Timekeeper, access.Ledger]:
         """What is counted in the process, and written down now and then."""
-        return self.usage, self.ledger
+        return self.usage, self.timekeeper, self.ledger
 
     def authenticate_principal(self, user_arn: str) -> Principal:
         """Returns the agent that an AWS caller acts as, whom AWS itself has named; raises Unauthenticated, and as above."""
@@ -172,7 +188,10 @@ class Memory:
         wait: bool = True,
     ) -> Learned:
         """Learns a lesson and tells what became of it (`learn.Learner.learn`)."""
-        return self.learner.learn(principal, draft, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
+        began = time.perf_counter()
+        learned = self.learner.learn(principal, draft, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
+        self.timekeeper.learned(principal.tribe_id, _ms_since(began))
+        return learned
 
     @charged
     def learn_all(
@@ -198,7 +217,10 @@ class Memory:
         deadline_s: float | None = None,
     ) -> Learned:
         """Learns what speaks against a believed lesson (`learn.Learner.contest`)."""
-        return self.learner.contest(principal, lesson_id, claim, idempotency_key=idempotency_key, deadline_s=deadline_s)
+        began = time.perf_counter()
+        learned = self.learner.contest(principal, lesson_id, claim, idempotency_key=idempotency_key, deadline_s=deadline_s)
+        self.timekeeper.learned(principal.tribe_id, _ms_since(began))
+        return learned
 
     @charged
     def distill(
@@ -260,7 +282,9 @@ class Memory:
     @charged
     def recall(self, principal: Principal, question: Question) -> Recalled:
         """Returns what the tribe believes about a question, with a receipt."""
+        began = time.perf_counter()
         recalled = self.recaller.recall(principal, question)
+        self.timekeeper.recalled(principal.tribe_id, recalled.receipt.coverage, _ms_since(began))
         self.usage.count(principal, "recall")
         return recalled
 
@@ -326,6 +350,14 @@ class Memory:
         """Returns what can be seen of all that a recall of this tribe needs; raises nothing that it can tell instead."""
         return self.prober.status(principal)
 
+    def activity(self, principal: Principal, *, hours: int = 24) -> Activity:
+        """Returns how busy the tribe was of late (`recall.Chronicler.activity`)."""
+        return self.chronicler.activity(principal, hours=hours)
+
+    def evaluations(self, principal: Principal, *, limit: int = 20) -> tuple[EvaluationRun, ...]:
+        """Returns what evals found of the code and the models, newest run first (`recall.Chronicler.evaluations`)."""
+        return self.chronicler.evaluations(principal, limit=limit)
+
     def costs(self, principal: Principal, *, since: date | None = None, until: date | None = None, by: By = By.DAY) -> Costs:
         """Returns what calls of models cost the tribe (`access.Bookkeeper.costs`)."""
         return self.bookkeeper.costs(principal, since=since, until=until, by=by)
@@ -334,6 +366,7 @@ class Memory:
         """Hands over what was counted and charged, gives back connections and leaves the embedded server."""
         with within(CLOSE_S):
             self.usage.flush()
+            self.timekeeper.flush()
             self.ledger.flush(at_last=True)
         self.databases.close()
         self.on_close()
@@ -343,3 +376,8 @@ class Memory:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _ms_since(began: float) -> float:
+    """Returns the milliseconds since an instant of `time.perf_counter`."""
+    return (time.perf_counter() - began) * 1000

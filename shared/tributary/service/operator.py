@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Self, cast
 from uuid import UUID
 
 import psycopg
@@ -17,7 +17,7 @@ from tributary.access import DAYS, Ledger, check_principal
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
 from tributary.core.errors import BadSetting, NotFound, TributaryError, WrongStanding
-from tributary.core.evaluation import Evaluation, EvaluationRun
+from tributary.core.evaluation import EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.limits import check_agent_name, check_name
 from tributary.core.space import IndexesBuilt, SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
@@ -38,7 +38,7 @@ from tributary.spaces import (
     spaces_of,
     switch,
 )
-from tributary.store import Database, Target, statement
+from tributary.store import Database, Target, rows, statement
 from tributary.store.migrate import migrate, migration_sql
 from tributary.transfer.tribes import Progress as TransferProgress
 from tributary.transfer.tribes import Summary, export_tribe, restore_tribe
@@ -347,7 +347,7 @@ class Operator:
         """Returns the newest runs of the evals, newest first."""
         with self._link.transaction() as connection:
             row = connection.execute(statement("evaluations", "latest"), {"limit": limit}).fetchone()
-        return tuple(_evaluation(run) for run in cast(tuple[list[dict[str, Any]]], row)[0])
+        return rows.evaluation_runs(cast(tuple[object], row)[0])
 
     def close(self) -> None:
         self._link.close()
@@ -379,14 +379,3 @@ class Operator:
 def _tribe(row: tuple[object, ...]) -> Tribe:
     tribe_id, name, clock, created_at = cast(tuple[UUID, str, int, datetime], row)
     return Tribe(tribe_id=tribe_id, name=name, clock=clock, created_at=created_at)
-
-
-def _evaluation(run: dict[str, Any]) -> EvaluationRun:
-    return EvaluationRun(
-        run_id=UUID(run["run"]),
-        at=datetime.fromisoformat(run["at"]),
-        commit=run["commit"],
-        tier=run["tier"],
-        models=run["models"],
-        found=tuple(Evaluation(**one) for one in run["found"]),
-    )

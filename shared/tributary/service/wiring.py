@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Sessions, Turns, Usage
+from tributary.access import Admission, Agents, Bookkeeper, Ledger, Pace, Sessions, Timekeeper, Turns, Usage
 from tributary.actions import Actions
 from tributary.core.clock import Now, utc_now
 from tributary.core.costs import Budget
@@ -21,7 +21,18 @@ from tributary.curate import Curator, Desk, check_words
 from tributary.evidence import Files
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Distilling, Learner, Telling
-from tributary.recall import Comparer, Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
+from tributary.recall import (
+    Chronicler,
+    Comparer,
+    Historian,
+    Prober,
+    Reader,
+    Recaller,
+    Signer,
+    Statistician,
+    Verifier,
+    citations,
+)
 from tributary.service.databases import Databases
 from tributary.service.evidence import evidence_store
 from tributary.service.logins import Logins, logins_of
@@ -74,12 +85,14 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
     screen = given.screen or models.screen
     pace = Pace(writes_per_minute=settings.writes_per_minute, writes_per_day=settings.writes_per_day)
     admission = Admission(database=database, pace=pace, now=given.now)
+    timekeeper = Timekeeper(database, now=given.now)
     decider = Decider(
         database=database,
         judge=given.judge or models.judge,
         screen=screen,
         profiles=profiles,
         exact_limit=settings.exact_limit,
+        on_judged=timekeeper.judged,
     )
     budget = Budget(calls_per_day=settings.budget_calls_per_day, usd_per_day=settings.budget_usd_per_day)
     ledger = Ledger(database, budget, now=given.now)
@@ -143,6 +156,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
         reader=Reader(database=databases.reading, signer=signer, now=given.now),
         comparer=Comparer(database=databases.reading, signer=signer, now=given.now),
         usage=Usage(database, now=given.now),
+        timekeeper=timekeeper,
         ledger=ledger,
         responding=Responding(
             model=given.responder or models.responder,
@@ -152,6 +166,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
         ),
         bookkeeper=Bookkeeper(database=databases.current, budget=budget, now=given.now),
         statistician=Statistician(database=databases.reading, now=given.now),
+        chronicler=Chronicler(database=databases.reading, now=given.now),
         prober=Prober(
             writer=database,
             replica=databases.replica,

@@ -93,8 +93,8 @@ def _settle(memory: Memory, stop: threading.Event) -> None:
 
 
 def _hand_over(memory: Memory, _stop: threading.Event) -> None:
-    memory.usage.flush()
-    memory.ledger.flush()
+    for book in memory.books:
+        book.flush()
 
 
 def _garden(build_index: Callable[[str], object], memory: Memory, stop: threading.Event) -> None:

@@ -11,6 +11,7 @@ from tributary.core.agent import Role
 from tributary.core.curation import Rejection
 from tributary.core.decision import Challenge
 from tributary.core.errors import Forbidden, NotFound
+from tributary.core.evaluation import Better, Evaluation, EvaluationRun
 from tributary.core.history import Citation
 from tributary.core.ids import Prefix, parse
 from tributary.core.lesson import Evidence, How, Instant, Kind, Lesson, Source, Status
@@ -101,6 +102,25 @@ def candidate(row: Document) -> Candidate:
         opponents=frozenset(map(uuid, row["opponents"])),
         rejected_as=None if row["rejected_as"] is None else Rejection(row["rejected_as"]),
     )
+
+
+def evaluation_runs(value: object) -> tuple[EvaluationRun, ...]:
+    """Returns runs of the evals from a function's result, in its order."""
+    return tuple(
+        EvaluationRun(
+            run_id=uuid(run["run"]),
+            at=moment(run["at"]),
+            commit=run["commit"],
+            tier=run["tier"],
+            models=run["models"],
+            found=tuple(_evaluation(one) for one in run["found"]),
+        )
+        for run in cast(list[Document], value)
+    )
+
+
+def _evaluation(one: Document) -> Evaluation:
+    return Evaluation(**{**one, "better": None if one["better"] is None else Better(one["better"])})
 
 
 def similarity(cosine_distance: float | None) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import httpx
 
-from tributary.client import calls, difference, distilling, history, responding
+from tributary.client import activity_calls, calls, difference, distilling, history, responding
 from tributary.client import evidence as evidence_files
 from tributary.client.asynchronous.actions import AsyncActions
 from tributary.client.asynchronous.curation import AsyncCuration
@@ -36,6 +36,7 @@ from tributary.client.place import find_place
 from tributary.client.receipts import Receipt
 from tributary.client.responding import Responded
 from tributary.client.values import Lesson, LessonDraft, Moment, observed
+from tributary.contract.activity import ActivityReply, EvaluationReply
 from tributary.contract.costs import By, CostsReply
 from tributary.contract.curation import RetireCause, RetiredReply
 from tributary.contract.distilling import DistillReply, ProposedLessonReply
@@ -467,6 +468,14 @@ class AsyncMemory:
     async def status(self) -> StatusReply:
         """Returns what the server sees of all that a recall needs, and whether it has any path to find something by."""
         return await self._run(calls.memory_status())
+
+    async def activity(self, *, hours: int = 24) -> ActivityReply:
+        """Returns how busy the tribe was in the last `hours` hours, up to 31 days; calls of models only to a curator."""
+        return await self._run(activity_calls.activity(hours))
+
+    async def evaluations(self, *, limit: int = 20) -> list[EvaluationReply]:
+        """Returns what evals found of the code and the models, newest run first, as far as the server's database keeps it."""
+        return (await self._run(activity_calls.evaluations(limit))).runs
 
     async def costs(self, *, since: date | None = None, until: date | None = None, by: By = "day") -> CostsReply:
         """Returns what calls of models cost the tribe between two days of UTC, both included; the last 30 when none is said.

@@ -11,12 +11,14 @@ from typer.core import TyperGroup
 
 from tributary.edges.cli import (
     acting,
+    activity,
     agents,
     completing,
     costs,
     curation,
     distilling,
     doctoring,
+    evaluations,
     evidence,
     gardening,
     history,
@@ -53,10 +55,11 @@ Start a server on this computer, then use it:
   tributary learn "The deploy API needs X-Batch: true" --situation "deploying a service" --source observed --ref run:88
   tributary recall "deploy payments"
 
-learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, diff, watch, stats, status,
-distill, respond, costs, evidence, curate and action talk to the server at TRIBUTARY_URL with TRIBUTARY_TOKEN; when these are
-not set, to the one that 'tributary serve' runs here. screen, judge, models, completion and version need no server, and
-doctor looks at everything. mcp and hook serve programs in which agents run. The other commands are the operator's and talk
+learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, diff, watch, stats, activity,
+status, distill, respond, costs, evaluations, evidence, curate and action talk to the server at TRIBUTARY_URL with
+TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen, judge, models, completion and
+version need no server, and doctor looks at everything. mcp and hook serve programs in which agents run. The other commands are
+the operator's and talk
 to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With
 --via lambda those about tribes, agents and spaces go to the operator's function on AWS."""
 
@@ -165,8 +168,10 @@ app.command("changes")(history.changes)
 app.command("diff")(history.diff)
 app.command("watch")(watching.watch)
 app.command("stats")(stats.stats)
+app.command("activity")(activity.activity)
 app.command("status")(standing.status)
 app.command("costs")(costs.costs)
+app.command("evaluations")(evaluations.evaluations)
 app.add_typer(curation.app, name="curate")
 app.add_typer(acting.app, name="action")
 app.add_typer(evidence.app, name="evidence")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tributary.client.visible import visible
 from tributary.core.status import State
+from tributary.edges.dashboard.charts import Unit, figure
 from tributary.edges.dashboard.problems import Problem
 from tributary.edges.dashboard.visit import Visitor
 
@@ -96,6 +97,7 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     environment.filters["utc"] = utc
+    environment.filters["figure"] = lambda value, unit: figure(value, Unit(unit))
     return environment
 
 

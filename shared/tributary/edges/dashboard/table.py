@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import lesson, lessons, status
+from tributary.edges.dashboard.views import costs, lesson, lessons, quality, status
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
     ("Tribe", (lessons.PAGES, lesson.PAGES)),
-    ("Measure", (status.PAGES,)),
+    ("Measure", (quality.PAGES, costs.PAGES, status.PAGES)),
 )
 """The menu's groups, and in each the pages of its views."""
 

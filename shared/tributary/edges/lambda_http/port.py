@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 
     from tributary.access import Agents
     from tributary.actions import Actions
+    from tributary.core.activity import Activity
     from tributary.core.agent import Principal
     from tributary.core.costs import By, Costs
     from tributary.core.decision import Learned, Reinforced
     from tributary.core.diff import Diff
     from tributary.core.errors import TributaryError
+    from tributary.core.evaluation import EvaluationRun
     from tributary.core.lesson import CounterClaim, Draft, Status
     from tributary.core.requests import Filters, LessonDetail, Listing, Question, Recalled
     from tributary.core.stats import Stats
@@ -150,6 +152,10 @@ class MemoryFace(Protocol):
     def stats(self, principal: Principal) -> Stats: ...
 
     def status(self, principal: Principal) -> MemoryStatus: ...
+
+    def activity(self, principal: Principal, *, hours: int = ...) -> Activity: ...
+
+    def evaluations(self, principal: Principal, *, limit: int = ...) -> tuple[EvaluationRun, ...]: ...
 
     def costs(self, principal: Principal, *, since: date | None = None, until: date | None = None, by: By = ...) -> Costs: ...
 

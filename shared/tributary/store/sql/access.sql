@@ -133,6 +133,10 @@ SELECT tributary.tokens_v1(%(tribe_id)s, %(actor_id)s, %(agent_id)s, %(limit)s, 
 -- Adds up the calls that a process counted; false where nothing can be written.
 SELECT tributary.count_usage_v1(%(counts)s)
 
+-- name: count_activity
+-- Adds up what a process counted by the hour; false where nothing can be written.
+SELECT tributary.count_activity_v1(%(counts)s)
+
 -- name: charge
 -- Writes down calls of models; false where nothing can be written.
 SELECT tributary.charge_calls_v1(%(calls)s)

@@ -6,7 +6,7 @@ SELECT tribe_id, name FROM tributary.garden_tribes_v1()
 -- What there is to do in a tribe.
 SELECT tributary.garden_survey_v1(
     %(tribe_id)s, %(exact_limit)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s,
-    %(now)s)
+    %(hours_before)s, %(now)s)
 
 -- name: doubt
 -- Writes down that leases of actions ran out; tells of how many.
@@ -53,4 +53,5 @@ SELECT tributary.garden_refuse_v1(%(tribe_id)s, %(audits)s, %(lessons)s, %(codes
 -- name: prune
 -- Forgets, or only counts, what is old enough.
 SELECT tributary.garden_prune_v1(
-    %(tribe_id)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s, %(limit)s, %(delete)s)
+    %(tribe_id)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s, %(hours_before)s, %(limit)s,
+    %(delete)s)

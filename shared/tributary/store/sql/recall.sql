@@ -68,6 +68,10 @@ SELECT pg_catalog.pg_wal_lsn_diff(
            pg_catalog.pg_last_wal_replay_lsn())::bigint AS bytes,
        extract(epoch FROM clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp())::double precision AS seconds
 
+-- name: activity
+-- What happened in a stretch of time, by the hour or the day.
+SELECT tributary.activity_v1(%(tribe_id)s, %(agent_id)s, %(since)s, %(until)s, %(unit)s, %(bounds_ms)s)
+
 -- name: status_schema
 -- The revision of the schema, and the oldest code that it serves.
 SELECT tributary.status_schema_v1()

@@ -41,6 +41,7 @@ EXPORTED = (
     "idempotency",
     "audit",
     "usage",
+    "activity",
     "tribe_day",
     "model_call",
     "model_day",

@@ -166,6 +166,21 @@ def _costs(stage: Stage) -> None:
     equal("calls in all", sum(one.calls for one in found.rows), found.total.calls)
 
 
+def _activity(stage: Stage) -> None:
+    found = stage.curator.memory.activity(hours=2)
+    equal("buckets", 2, len(found.buckets))
+    holds("ticks of this run", sum(one.ticks for one in found.buckets) > 0, "none")
+    holds("calls of models, for a curator", found.models is not None, found.models)
+    equal("calls of models, for a reader", None, stage.members["reader"].memory.activity(hours=1).models)
+
+
+def _evaluations(stage: Stage) -> None:
+    found = stage.members["reader"].memory.evaluations(limit=2)
+    holds(
+        "the newest run of the evals first", [one.at for one in found] == sorted((one.at for one in found), reverse=True), found
+    )
+
+
 def _decisions(stage: Stage) -> None:
     port = stage.taught["port"]
     found = list(_newest(stage.curator.memory.curation.decisions(port.id)))
@@ -251,6 +266,8 @@ RECORDS = (
     Step(name="stats", does=_stats, covers=("stats",), needs=("learn",)),
     Step(name="status", does=_status, covers=("status",), needs=("create-agents",)),
     Step(name="costs", does=_costs, covers=("costs",), needs=("admitted",)),
+    Step(name="activity", does=_activity, covers=("activity",), needs=("learn", "create-agents")),
+    Step(name="evaluations", does=_evaluations, covers=("evaluations",), needs=("create-agents",)),
     Step(name="decisions", does=_decisions, covers=("decisions",), needs=("learn",)),
     Step(name="report", does=_report, covers=("report",), needs=("learn", "batch")),
     Step(name="reviews", does=_reviews, covers=("reviews",), needs=("report",)),

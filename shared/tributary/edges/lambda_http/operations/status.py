@@ -1,10 +1,11 @@
-"""The memory itself: how it is used, what it costs, and whether it can be used."""
+"""The memory itself: how it is used, how busy it is, what it costs, and whether it can be used."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from tributary.core.costs import By
+from tributary.edges.lambda_http import activity_words
 from tributary.edges.lambda_http import status_words as words
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
 from tributary.edges.lambda_http.query import day
@@ -32,4 +33,21 @@ def _costs(ask: Ask) -> HttpReply:
     return of_model(words.costs(ask.memory.costs(principal, since=since, until=until, by=By(given["by"]))))
 
 
-STATUS: Mapping[str, Operation] = {"me": _me, "stats": _stats, "status": _status, "costs": _costs}
+def _activity(ask: Ask) -> HttpReply:
+    hours = int(ask.query()["hours"])
+    return of_model(activity_words.activity(ask.memory.activity(ask.principal, hours=hours)))
+
+
+def _evaluations(ask: Ask) -> HttpReply:
+    limit = int(ask.query()["limit"])
+    return of_model(activity_words.evaluations(ask.memory.evaluations(ask.principal, limit=limit)))
+
+
+STATUS: Mapping[str, Operation] = {
+    "me": _me,
+    "stats": _stats,
+    "status": _status,
+    "costs": _costs,
+    "activity": _activity,
+    "evaluations": _evaluations,
+}

@@ -19,7 +19,7 @@ $$;
 --   p_now      when leases count as run out; NULL for the database's own time
 CREATE FUNCTION tributary.garden_survey_v1(
     p_tribe uuid, p_exact_limit bigint, p_replies_before timestamptz, p_days_before date, p_spent_before timestamptz,
-    p_calls_before timestamptz, p_now timestamptz)
+    p_calls_before timestamptz, p_hours_before timestamptz, p_now timestamptz)
 RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
     SELECT json_build_object(
         'at', statement_timestamp(), 'tick', t.clock, 'policy', t.policy, 'policy_version', t.policy_version,
@@ -62,7 +62,8 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
             OR EXISTS (SELECT FROM pace c WHERE c.tribe_id = p_tribe AND c.spent_until < p_spent_before)
             OR EXISTS (SELECT FROM session g WHERE g.tribe_id = p_tribe AND g.ends_at < p_spent_before)
             OR EXISTS (SELECT FROM failed_sign_in f WHERE f.last_failed_at < p_spent_before)
-            OR EXISTS (SELECT FROM model_call m WHERE m.tribe_id = p_tribe AND m.at < p_calls_before))
+            OR EXISTS (SELECT FROM model_call m WHERE m.tribe_id = p_tribe AND m.at < p_calls_before)
+            OR EXISTS (SELECT FROM activity v WHERE v.tribe_id = p_tribe AND v.hour < p_hours_before))
     FROM tribe t
     LEFT JOIN tribe_space s ON s.tribe_id = t.tribe_id AND s.state = 'serving'
     CROSS JOIN LATERAL (
@@ -367,7 +368,7 @@ $$;
 -- What is old enough to be forgotten; p_limit rows of each table at most. With p_delete it is.
 CREATE FUNCTION tributary.garden_prune_v1(
     p_tribe uuid, p_replies_before timestamptz, p_days_before date, p_spent_before timestamptz, p_calls_before timestamptz,
-    p_limit integer, p_delete boolean)
+    p_hours_before timestamptz, p_limit integer, p_delete boolean)
 RETURNS json LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 DECLARE
     replies tid[] := ARRAY(
@@ -385,6 +386,7 @@ DECLARE
     sessions tid[] := ARRAY(SELECT g.ctid FROM session g WHERE g.tribe_id = p_tribe AND g.ends_at < p_spent_before LIMIT p_limit);
     -- of no tribe: whichever is tended first forgets them
     tries tid[] := ARRAY(SELECT f.ctid FROM failed_sign_in f WHERE f.last_failed_at < p_spent_before LIMIT p_limit);
+    hours tid[] := ARRAY(SELECT v.ctid FROM activity v WHERE v.tribe_id = p_tribe AND v.hour < p_hours_before LIMIT p_limit);
 BEGIN
     IF p_delete THEN
         -- looked at again: a row that was written meanwhile is not old any more
@@ -395,9 +397,11 @@ BEGIN
         DELETE FROM session g WHERE g.ctid = ANY (sessions) AND g.tribe_id = p_tribe AND g.ends_at < p_spent_before;
         DELETE FROM failed_sign_in f WHERE f.ctid = ANY (tries) AND f.last_failed_at < p_spent_before;
         DELETE FROM model_call m WHERE m.ctid = ANY (calls) AND m.tribe_id = p_tribe AND m.at < p_calls_before; -- model_day stays
+        DELETE FROM activity v WHERE v.ctid = ANY (hours) AND v.tribe_id = p_tribe AND v.hour < p_hours_before;
     END IF;
     RETURN json_build_object('idempotency', cardinality(replies), 'usage', cardinality(uses), 'tribe_day', cardinality(days),
                              'pace', cardinality(paces), 'model_call', cardinality(calls),
-                             'session', cardinality(sessions), 'failed_sign_in', cardinality(tries));
+                             'session', cardinality(sessions), 'failed_sign_in', cardinality(tries),
+                             'activity', cardinality(hours));
 END
 $$;

@@ -26,7 +26,7 @@
 --   announce evidence                   x
 --   hand evidence out           x       x
 --   remove evidence                                    x
---   show evaluations                                                         x
+--   show evaluations            x                                            x
 --   let the incident agent in                                                           x
 --   sign people in                                                           x
 --
@@ -45,8 +45,9 @@ GRANT EXECUTE ON FUNCTION tributary.authenticate_principal_v1
 -- Write down refusals.
 GRANT INSERT ON tributary.audit TO tributary_recall, tributary_learn, tributary_curate, tributary_responder;
 
--- Keep the books: what was read, and what models were asked for it. Counters, no beliefs.
-GRANT EXECUTE ON FUNCTION tributary.count_usage_v1, tributary.charge_calls_v1, tributary.spent_v1
+-- Keep the books: what was read and learned, and what models were asked for it. Counters, no beliefs.
+GRANT EXECUTE ON FUNCTION
+    tributary.count_usage_v1, tributary.count_activity_v1, tributary.charge_calls_v1, tributary.spent_v1
     TO tributary_recall, tributary_learn, tributary_curate, tributary_gardener, tributary_responder;
 
 -- Tell how the schema stands: whether it fits the code.
@@ -74,7 +75,8 @@ GRANT EXECUTE ON FUNCTION tributary.action_v1, tributary.actions_v1 TO tributary
 
 -- Tell how all stands. The plan's function is VOLATILE for the sake of its EXPLAIN; like the others it writes nothing.
 GRANT EXECUTE ON FUNCTION
-    tributary.stats_v1, tributary.status_tribe_v1, tributary.status_spaces_v1, tributary.status_index_v1, tributary.status_plan_v1
+    tributary.stats_v1, tributary.activity_v1, tributary.status_tribe_v1, tributary.status_spaces_v1, tributary.status_index_v1,
+    tributary.status_plan_v1
     TO tributary_recall;
 
 -- Let writes in.
@@ -124,7 +126,7 @@ GRANT EXECUTE ON FUNCTION tributary.file_v1 TO tributary_recall, tributary_learn
 GRANT EXECUTE ON FUNCTION tributary.loose_files_v1, tributary.forget_file_v1 TO tributary_gardener;
 
 -- Show evaluations.
-GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_dashboard;
+GRANT EXECUTE ON FUNCTION tributary.evaluations_v1 TO tributary_recall, tributary_dashboard;
 
 -- Let the incident agent in.
 GRANT EXECUTE ON FUNCTION tributary.responder_begin_v1, tributary.responder_end_v1 TO tributary_responder;
