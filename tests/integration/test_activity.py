@@ -217,7 +217,7 @@ def test_counts_of_an_hour_are_forgotten_after_32_days(tribal: Tribal) -> None:
 
 
 ACTIVITY = """SELECT tributary.activity_v1(
-    %s, %s, date_trunc('hour', clock_timestamp(), 'UTC'), clock_timestamp() + interval '1 hour', 'hour', '{1,2}')"""
+    %s, %s, date_trunc('hour', clock_timestamp(), 'UTC'), clock_timestamp() + interval '1 hour', '1 hour', '{1,2}')"""
 READS = """
     SELECT relname::text, coalesce(seq_tup_read, 0)::int, coalesce(idx_tup_fetch, 0)::int FROM pg_stat_xact_user_tables
     WHERE schemaname = 'tributary' AND relname IN ('lesson_event', 'tribe_event', 'activity', 'model_call')"""

@@ -177,10 +177,12 @@ def test_a_function_looks_up_a_token_audits_refusals_and_keeps_its_books(cluster
         reader = memory.authenticate(tribe.token("reader", Role.READER))
         memory.audit_refusal(reader, action="learn", code="forbidden", detail="a reader")
         memory.usage.count(reader, "recall")
+        memory.timekeeper.learned(tribe.tribe_id, 12.0)
         with memory.ledger.on(tribe.tribe_id):
             account().charge(call())
     assert tribe.rows("SELECT action FROM tributary.audit WHERE tribe_id = %s", tribe.tribe_id) == [{"action": "learn"}]
     assert tribe.rows("SELECT operation FROM tributary.usage WHERE tribe_id = %s", tribe.tribe_id) == [{"operation": "recall"}]
+    assert tribe.rows("SELECT what FROM tributary.activity WHERE tribe_id = %s", tribe.tribe_id) == [{"what": "learn"}]
     assert tribe.rows("SELECT purpose FROM tributary.model_call WHERE tribe_id = %s", tribe.tribe_id) == [{"purpose": "judge"}]
 
 

@@ -76,7 +76,8 @@ def _live(tribal: Tribal) -> None:
     create(tribal)
     learned(tribal, ann, "After the space was begun, vectors come in twos")
     tribal.recall("the pool of orders")
-    memory.usage.flush()
+    for book in memory.books:
+        book.flush()
     begun = [memory.actions.begin(ann, f"reboot:db-{number}", "reboot it") for number in range(3)]
     memory.actions.complete(ann, begun[0].action.action_id, begun[0].lease or "", {"rebooted": 1.50})
     memory.actions.fail(ann, begun[1].action.action_id, begun[1].lease or "", "no answer", unsure=True)

@@ -53,7 +53,7 @@ class Chronicler:
                     "agent_id": principal.agent_id,
                     "since": window.since,
                     "until": window.end,
-                    "unit": window.every.value,
+                    "length": window.every.length,
                     "bounds_ms": list(BOUNDS_MS),
                 },
             )

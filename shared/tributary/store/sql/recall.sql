@@ -70,7 +70,7 @@ SELECT pg_catalog.pg_wal_lsn_diff(
 
 -- name: activity
 -- What happened in a stretch of time, by the hour or the day.
-SELECT tributary.activity_v1(%(tribe_id)s, %(agent_id)s, %(since)s, %(until)s, %(unit)s, %(bounds_ms)s)
+SELECT tributary.activity_v1(%(tribe_id)s, %(agent_id)s, %(since)s, %(until)s, %(length)s, %(bounds_ms)s)
 
 -- name: status_schema
 -- The revision of the schema, and the oldest code that it serves.

@@ -1,5 +1,5 @@
--- How busy a tribe was, hour by hour. Ticks and what became of lessons are in its events, calls of models in model_call; what neither tells is
--- counted in the processes (access/timekeeping.py) and added up here, outside of the gate: best effort, no text, forgotten after some weeks.
+-- How busy a tribe was, hour by hour. Ticks and what became of lessons are in its events, calls of models in model_call; what neither tells
+-- is counted in the processes (access/timekeeping.py) and added up here, outside of the gate: best effort, no text, forgotten after weeks.
 
 CREATE TABLE tributary.activity (
     tribe_id  uuid NOT NULL,
@@ -32,11 +32,11 @@ BEGIN
 END
 $$;
 
--- What happened from p_since up to p_until, by p_unit (hour or day, of UTC). Each table is read by a range of its key or of its index by time,
--- so that a long history costs nothing. Calls of models are a curator's to see.
+-- What happened from p_since up to p_until, in buckets of p_length from p_since on. Each table is read by a range of its key or of its index
+-- by time, so that a long history costs nothing. Calls of models are a curator's to see.
 --   p_bounds_ms   where the bins of latencies end (core/activity.py)
 CREATE FUNCTION tributary.activity_v1(
-    p_tribe uuid, p_actor uuid, p_since timestamptz, p_until timestamptz, p_unit text, p_bounds_ms double precision[])
+    p_tribe uuid, p_actor uuid, p_since timestamptz, p_until timestamptz, p_length interval, p_bounds_ms double precision[])
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -46,16 +46,16 @@ DECLARE
 BEGIN
     RETURN (
         WITH happened AS MATERIALIZED (
-            SELECT date_trunc(p_unit, e.at, 'UTC') AS start, e.event, count(*) AS events, min(e.tick) AS first, max(e.tick) AS last
+            SELECT date_bin(p_length, e.at, p_since) AS start, e.event, count(*) AS events, min(e.tick) AS first, max(e.tick) AS last
             FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.at >= p_since AND e.at < p_until GROUP BY 1, 2
             UNION ALL
-            SELECT date_trunc(p_unit, e.at, 'UTC'), e.event, count(*), min(e.tick), max(e.tick)
+            SELECT date_bin(p_length, e.at, p_since), e.event, count(*), min(e.tick), max(e.tick)
             FROM tribe_event e WHERE e.tribe_id = p_tribe AND e.at >= p_since AND e.at < p_until GROUP BY 1, 2),
         settled AS MATERIALIZED (
             SELECT e.tick, e.details ->> 'ending' AS ending FROM tribe_event e
             WHERE e.tribe_id = p_tribe AND e.at >= p_since AND e.at < p_until AND e.event = 'dispute_settled'),
         counted AS MATERIALIZED (
-            SELECT date_trunc(p_unit, c.hour, 'UTC') AS start, c.what, c.bin, sum(c.calls)::bigint AS calls
+            SELECT date_bin(p_length, c.hour, p_since) AS start, c.what, c.bin, sum(c.calls)::bigint AS calls
             FROM activity c WHERE c.tribe_id = p_tribe AND c.hour >= p_since AND c.hour < p_until GROUP BY 1, 2, 3)
         SELECT json_build_object(
             'ticks', (SELECT coalesce(json_agg(json_build_object('start', t.start, 'ticks', t.ticks)), '[]')
