@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from tributary.core.wording import Piece, compare
 from tributary.edges.cli.lesson_lines import field, lesson_fields
 from tributary.edges.cli.words import moment, shown
 
 if TYPE_CHECKING:
     from tributary.client import Dispute, Lesson
+    from tributary.contract.curation import VerdictReply as Verdict
 
-_WORD = re.compile(r"\w(?:[\w.'’:/@-]*\w)?|[^\w\s]+")
-_ALIKE = 0.3
-"""Texts that have less than this in common differ as wholes: marks would hide more than they show."""
 _VERDICTS = {"same": "the same as", "conflicts": "conflicts with", "unsure": "unsure about"}
 
 
@@ -35,7 +32,7 @@ def dispute_lines(dispute: Dispute, seen: int) -> list[str]:
         lines += ["", "Nothing that is still there stands against it."]
     if dispute.precedent:
         lines += ["", f"A curator rejected the same before, as {shown(dispute.precedent)}."]
-    lines += ["", f"Verdicts of {shown(dispute.decision)}:", *_verdicts(dispute)]
+    lines += ["", f"Verdicts of {shown(dispute.decision)}:", *verdict_lines(dispute.verdicts)]
     return [*lines, "", *(_settled(dispute) if dispute.ending else _endings(dispute, seen))]
 
 
@@ -44,15 +41,8 @@ def told_apart(contender: str, other: str) -> tuple[str, str]:
 
     They come back as they are when they differ in no word, or have hardly one in common.
     """
-    ours, theirs = list(_WORD.finditer(contender)), list(_WORD.finditer(other))
-    matcher = SequenceMatcher(a=[one.group() for one in ours], b=[one.group() for one in theirs])
-    if matcher.ratio() < _ALIKE:
-        return contender, other
-    apart = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    return (
-        _marked(contender, ours, [(first, last) for _, first, last, _, _ in apart], "{+", "+}"),
-        _marked(other, theirs, [(first, last) for _, _, _, first, last in apart], "[-", "-]"),
-    )
+    ours, theirs = compare(contender, other)
+    return _marked(ours, "{+", "+}"), _marked(theirs, "[-", "-]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +68,8 @@ def _words_apart(contender: Lesson, other: Lesson) -> tuple[_Words, _Words]:
     )
 
 
-def _marked(text: str, words: Sequence[re.Match[str]], spans: Sequence[tuple[int, int]], before: str, after: str) -> str:
-    pieces, at = [], 0
-    for first, last in spans:
-        if first < last:
-            start, end = words[first].start(), words[last - 1].end()
-            pieces += [text[at:start], before, text[start:end], after]
-            at = end
-    return "".join([*pieces, text[at:]])
+def _marked(pieces: Sequence[Piece], before: str, after: str) -> str:
+    return "".join(f"{before}{one.text}{after}" if one.apart else one.text for one in pieces)
 
 
 def _head(dispute: Dispute) -> Iterator[str]:
@@ -105,17 +89,18 @@ def _side(name: str, lesson: Lesson, words: _Words) -> Iterator[str]:
     yield from lesson_fields(lesson, says=words.text, when=words.situation, about=words.subject)
 
 
-def _verdicts(dispute: Dispute) -> Iterator[str]:
-    telling = [one for one in dispute.verdicts if one.verdict != "unrelated"]
+def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yields a line or two a verdict that tells something, and how many more there were."""
+    telling = [one for one in verdicts if one.verdict != "unrelated"]
     for one in telling:
         cause = f", because of {shown(one.cause)}" if one.cause else ""
         yield f"  {_VERDICTS[one.verdict]} {shown(one.lesson)}, confidence {one.confidence:.2f}, by {shown(one.judge)}{cause}"
         if one.first is not None:
             first = one.first
             yield f"    first: {first.verdict}, confidence {first.confidence:.2f}, by {shown(first.judge)}"
-    if len(telling) < len(dispute.verdicts):
-        yield f"  unrelated to {len(dispute.verdicts) - len(telling)} {'other' if telling else 'lessons'}"
-    if not dispute.verdicts:
+    if len(telling) < len(verdicts):
+        yield f"  unrelated to {len(verdicts) - len(telling)} {'other' if telling else 'lessons'}"
+    if not verdicts:
         yield "  none: a writer's word alone"
 
 
