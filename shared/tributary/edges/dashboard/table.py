@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from tributary.edges.dashboard import sign_in
 from tributary.edges.dashboard.page import Page
-from tributary.edges.dashboard.views import costs, lesson, lessons, quality, status
+from tributary.edges.dashboard.views import costs, lesson, lessons, quality, status, time_travel
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
-    ("Tribe", (lessons.PAGES, lesson.PAGES)),
+    ("Tribe", (lessons.PAGES, lesson.PAGES, time_travel.PAGES)),
     ("Measure", (quality.PAGES, costs.PAGES, status.PAGES)),
 )
 """The menu's groups, and in each the pages of its views."""
