@@ -113,12 +113,14 @@ def test_chain_that_went_on_says_where_its_middle_is(tribal: Tribal) -> None:
     assert second.lesson is not None
     claim = CounterClaim(text="Backups are kept for 90 days.", source=SEEN)
     tribal.memory.contest(tribal.curator, second.lesson.lesson_id, claim)
-    middle = show(Prefix.LESSON, second.lesson.lesson_id)
+    middle = f"/lessons/{show(Prefix.LESSON, second.lesson.lesson_id)}"
     with visiting(tribal, Role.READER) as visitor:
         found = told(visitor, from_=1, at=3)
         assert "began to be believed 1 ended 1" in found
-        assert f"It took the place of {middle}" in found
-        assert f"Its place took {middle}, which is not on this page" in found
+        assert "It took the place of another lesson , not believed at the earlier moment" in found
+        assert "The lesson that took its place ended in turn" in found
+        links = [one.get("href") for tag, one in visitor.markup("/time-travel?from=1&at=3").tags if tag == "a"]
+        assert {middle, f"{middle}?as_of=2"} <= set(links)
 
 
 def test_moments_that_are_none_are_told_beside_what_was_typed(tribal: Tribal) -> None:
