@@ -21,7 +21,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import coldstart, embedding, footprint, handler_import, learn, million, models, narrowed, recall, writers
+from benchmarks import coldstart, embedding, footprint, handler_import, learn, million, models, narrowed, pages, recall, writers
 from benchmarks.corpus import embed_material
 from benchmarks.figures import Measured
 from benchmarks.ground import open_ground
@@ -33,7 +33,7 @@ LESSONS = 200_000
 """Half of them in one large tribe."""
 FEWEST = 40_000
 """Half of them must be more than a tribe that is searched exactly, and the rest must leave the small tribes some."""
-IN_A_TOWN = ("recall", "learn", "narrowed")
+IN_A_TOWN = ("recall", "learn", "pages", "narrowed")
 """What needs a large tribe and many small ones."""
 ON_A_GROUND = (*IN_A_TOWN, "writers")
 NAMES = (*ON_A_GROUND, "import", "embedding", "judging")
@@ -95,6 +95,8 @@ def _measured(options: argparse.Namespace, progress: Progress) -> tuple[list[Mea
                 found.append(recall.measure(town, progress))
             if "learn" in chosen:
                 found.append(learn.measure(ground, material, town.large, progress))
+            if "pages" in chosen:
+                found.append(pages.measure(town, progress))
             if "narrowed" in chosen:  # last, since it ends lessons
                 found.append(narrowed.measure(town, progress))
         if "writers" in chosen:

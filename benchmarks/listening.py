@@ -16,7 +16,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from benchmarks.ground import DATABASE, Ground
-from tests.wire import Relay
+from tests.wire import Relay, Spoken
 from tributary.core.ports import Embedder, SpaceDefinition, Vector
 from tributary.learn import Learner
 from tributary.models.embedders import MiniLmEmbedder
@@ -132,14 +132,21 @@ def on_database(learner: Learner, database: Database) -> Learner:
     )
 
 
-def round_trips(ground: Ground, embedder: Embedder, act: Callable[[Memory], object]) -> int:
-    """Returns how often `act` waits for the database, heard on the wire. It is done once before, so that the process is warm."""
+@contextmanager
+def overheard_memory(ground: Ground, embedder: Embedder) -> Iterator[tuple[Memory, Spoken]]:
+    """Opens the service over one connection whose wire is listened to, and gives what is spoken there."""
     parts = conninfo_to_dict(ground.url)
     server = f"{parts['host']}/.s.PGSQL.{parts['port']}"
     with tempfile.TemporaryDirectory(prefix="tributary-relay-") as folder, Relay(Path(folder), server) as relay:
         url = f"postgresql://postgres@/{DATABASE}?host={folder}&port=5432"
         with ground.memory(embedder, connections=1, url=url) as memory:
-            act(memory)
-            relay.spoken.clear()
-            act(memory)
-            return relay.spoken.round_trips
+            yield memory, relay.spoken
+
+
+def round_trips(ground: Ground, embedder: Embedder, act: Callable[[Memory], object]) -> int:
+    """Returns how often `act` waits for the database, heard on the wire. It is done once before, so that the process is warm."""
+    with overheard_memory(ground, embedder) as (memory, spoken):
+        act(memory)
+        spoken.clear()
+        act(memory)
+        return spoken.round_trips

@@ -85,11 +85,12 @@ def visiting(
     setup: Setup | None = None,
     prober: Prober | None = None,
     door: FrontDoor | None = None,
+    source: str = "192.0.2.1",
 ) -> Iterator[Visitor]:
     """Gives a visitor who is signed in with that role, or, for None, not at all. `door` may stand before the tribe's memory."""
     seen = prober or Prober()
     app = make_app(lambda: seen, lambda: door or tribal.memory, setup or Setup(secure=False), now=tribal.clock)
-    with TestClient(app, raise_server_exceptions=False) as client:
+    with TestClient(app, raise_server_exceptions=False, client=(source, 50_000)) as client:
         if role is not None:
             token = tribal.curator_token if role is Role.CURATOR else tribal.token(f"{role}-{uuid4().hex[:8]}", role)
             assert client.post("/sign-in", data={"token": token}, follow_redirects=False).status_code == 303

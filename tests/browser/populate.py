@@ -9,6 +9,7 @@ from functools import partial
 from uuid import UUID
 
 from tests.browser import story
+from tests.browser.measured import keep_runs
 from tests.browser.retelling import Retelling
 from tests.browser.site import Company, company_of
 from tests.tribes import Tribal, open_tribal
@@ -42,7 +43,8 @@ def populate(tribal: Tribal, *, ends_at: datetime | None = None) -> Company:
     """Lets a new tribe live through the story and returns the three as whom people sign in.
 
     Afterwards it has believed, replaced, disputed (open, accepted, rejected, both standing), quarantined, released and retired
-    lessons, reviews, actions in every state, agents of every role and one that is revoked, recalls and costs of three days.
+    lessons, reviews, actions in every state, agents of every role and one that is revoked, recalls and costs of three days. Its
+    database keeps some weeks of runs of the evals.
     The judge and screen must be the local ones, whose verdicts the story counts on.
     """
     company = company_of(tribal)
@@ -58,6 +60,7 @@ def populate(tribal: Tribal, *, ends_at: datetime | None = None) -> Company:
     life.dismisses()
     telling.add(26, partial(seed_demo, tribal.settings, tribal.name, adapters=tribal.adapters), lasts=1.1)
     telling.tell()
+    keep_runs(tribal, telling.ends_at)
     return company
 
 
@@ -192,7 +195,7 @@ class _Life:
             for purpose, (model, cost, ms) in _PRICES.items():
                 if purpose is Purpose.STRONG_JUDGE and number % 3:
                     continue
-                end = CallEnd.TIMED_OUT if number == 11 and purpose is Purpose.STRONG_JUDGE else CallEnd.ANSWERED
+                end = CallEnd.TIMED_OUT if number == 12 and purpose is Purpose.STRONG_JUDGE else CallEnd.ANSWERED
                 account().charge(
                     ModelCall(
                         purpose=purpose,

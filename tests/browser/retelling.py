@@ -30,6 +30,8 @@ JOIN information_schema.tables t USING (table_schema, table_name)
 WHERE c.table_schema = 'tributary' AND c.data_type = 'timestamp with time zone' AND t.table_type = 'BASE TABLE'
 GROUP BY 1"""
 _SHORTEST = timedelta(seconds=1)
+_PRELUDE = timedelta(hours=1)
+"""What was made so long before the story's first deed, such as its agents, was made so long before it in the story, too."""
 
 
 class Retelling:
@@ -63,7 +65,8 @@ class Retelling:
                 deed()
                 tie(hours_ago - lasts)
             tie(0)
-            _move(connection, knots)
+            began, told = knots[0]
+            _move(connection, [(began - _PRELUDE, told - _PRELUDE), *knots])
 
 
 def _move(connection: psycopg.Connection, knots: list[tuple[datetime, datetime]]) -> None:

@@ -43,6 +43,8 @@ class Shot:
 
     name: str
     path: str = "/"
+    follow: str | None = None
+    """A selector of what is clicked there, to come to the page that is meant."""
     who: str | None = "curator"
     theme: Theme = "light"
     width: Width = 1440
@@ -56,8 +58,27 @@ class Shot:
 
 SHOTS: Sequence[Shot] = (
     Shot(name="sign-in", who=None, path="/sign-in"),
+    Shot(name="lessons", path="/lessons"),
+    Shot(name="search", path="/lessons?query=checkout+answers+503"),
+    Shot(name="search-phone", path="/lessons?query=checkout+answers+503", width=375, theme="dark"),
+    Shot(name="lesson", path="/lessons?status=superseded", follow="main a[href^='/lessons/les_']"),
+    Shot(name="disputes", path="/disputes"),
+    Shot(name="dispute", path="/disputes", follow="main a[href^='/disputes/dis_']"),
+    Shot(name="dispute-dark", path="/disputes", follow="main a[href^='/disputes/dis_']", theme="dark"),
+    Shot(name="quarantine", path="/quarantine"),
+    Shot(name="decision", path="/decisions", follow="main a[href^='/decisions/dec_']"),
+    Shot(name="reviews", path="/reviews"),
+    Shot(name="actions", path="/actions"),
+    Shot(name="action", path="/actions", follow="main a[href^='/actions/act_']"),
+    Shot(name="agents", path="/agents"),
+    Shot(name="agent", path="/agents", follow="main a[href^='/agents/agt_']"),
+    Shot(name="audit", path="/audit"),
     Shot(name="status", path="/status"),
     Shot(name="status-dark", path="/status", theme="dark"),
+    Shot(name="quality", path="/quality", who="curator"),
+    Shot(name="quality-phone", path="/quality", who="curator", width=375),
+    Shot(name="cost", path="/costs", who="curator"),
+    Shot(name="cost-dark", path="/costs", who="curator", theme="dark"),
     Shot(name="status-phone", path="/status", width=375),
 )
 
@@ -65,6 +86,8 @@ SHOTS: Sequence[Shot] = (
 def take(site: Site, shot: Shot, folder: Path = IMAGES) -> int:
     """Writes the picture and returns its bytes. Raises AssertionError when its page goes wrong, or it would be too large."""
     page = site.visit(shot.who, theme=shot.theme, width=shot.width, zone="Europe/Berlin", at=TAKEN_AT, path=shot.path)
+    if shot.follow is not None:
+        page.locator(shot.follow).first.click()
     shot.ready(page)
     wrong = watch_of(page).unexpected()
     assert not wrong, f"{shot.path} is not as it should be: {'; '.join(wrong)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import audit
@@ -10,14 +9,12 @@ from tests.browser.hostile import assert_inert, hostile_draft
 from tests.browser.keyboard import assert_reachable
 from tests.browser.layout import assert_fits
 from tests.browser.site import Site
-from tests.browser.tabs import Theme
 from tests.browser.weight import assert_light
 from tributary.core.ids import Prefix, show
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_hits_come_as_one_types_and_lead_to_the_lesson_and_back(lived_in: Site, theme: Theme) -> None:
-    page = lived_in.visit("curator", theme=theme, path="/lessons")
+def test_hits_come_as_one_types_and_lead_to_the_lesson_and_back(lived_in: Site) -> None:
+    page = lived_in.visit("curator", theme="dark", path="/lessons")
     page.get_by_role("searchbox").press_sequentially("connection pool of checkout", delay=15)
     expect(page.get_by_role("status").filter(has_text="best first")).to_be_visible()
     expect(page.get_by_text("Every lesson in scope was looked at.")).to_be_visible()
@@ -56,13 +53,15 @@ def test_a_lesson_is_contested_from_its_page_by_keyboard_and_the_past_stays_to_b
     expect(page.get_by_role("heading", level=1)).to_contain_text("disputed")
 
 
-@pytest.mark.parametrize("name", ["script", "long_word", "right_to_left"])
-def test_hostile_lesson_stays_text_in_hits_and_on_its_page(site: Site, name: str) -> None:
+def test_hostile_lessons_stay_text_in_the_list_and_on_their_pages(site: Site) -> None:
     writer = site.tribal.memory.authenticate(site.tokens["writer"])
-    learned = site.tribal.memory.learn(writer, hostile_draft(name))
-    assert learned.lesson is not None
-    page = site.visit("curator", width=375, path="/lessons?query=pwned")
-    for path in ("/lessons", f"/lessons/{show(Prefix.LESSON, learned.lesson.lesson_id)}?query=pwned"):
+    paths = ["/lessons", "/lessons?query=pwned"]
+    for name in ("script", "long_word", "right_to_left", "braces"):
+        learned = site.tribal.memory.learn(writer, hostile_draft(name))
+        assert learned.lesson is not None
+        paths.append(f"/lessons/{show(Prefix.LESSON, learned.lesson.lesson_id)}?query=pwned")
+    page = site.visit("curator", width=375, path="/status")
+    for path in paths:
         page.goto(path)
         expect(page.get_by_text("pwned").first).to_be_visible()
         assert_inert(page)

@@ -33,8 +33,16 @@ class StandInAgents(Agents):
         self.note("create_agent", principal=principal, called=name, role=role, days=days)
         return NewToken(agent=agent_of(name=name, role=role), token_id=TOKEN, secret="trb_made", expires_at=AT)
 
-    def new_token(self, principal: Principal, agent_id: UUID, *, days: int = 365, revoke_others: bool = False) -> NewToken:
-        self.note("new_token", principal=principal, agent_id=agent_id, days=days, revoke_others=revoke_others)
+    def new_token(
+        self,
+        principal: Principal,
+        agent_id: UUID,
+        *,
+        days: int = 365,
+        revoke_others: bool = False,
+        newest: UUID | None = None,
+    ) -> NewToken:
+        self.note("new_token", principal=principal, agent_id=agent_id, days=days, revoke_others=revoke_others, newest=newest)
         return NewToken(agent=agent_of(agent_id), token_id=TOKEN, secret="trb_made", expires_at=AT)
 
     def revoke_token(self, principal: Principal, token_id: UUID) -> Token:

@@ -12,6 +12,7 @@ from tests.unit import core_made as made
 from tributary.core.agent import Agent, Principal, Role, Token
 from tributary.core.curation import (
     AuditEntry,
+    DecisionDetail,
     DecisionRecord,
     Dispute,
     DisputeKind,
@@ -187,26 +188,11 @@ class StandInDesk(Desk):
         self, principal: Principal, *, lesson_id: UUID | None = None, limit: int = 20, before: str | None = None
     ) -> Page[DecisionRecord]:
         self.note("decisions", principal=principal, lesson_id=lesson_id, limit=limit, before=before)
-        return _page(
-            DecisionRecord(
-                decision_id=new_id(),
-                tick=2,
-                at=AT,
-                writer="author",
-                actor="author",
-                lesson_id=UUID(int=100),
-                draft={"text": "needs X-Batch", "situation": "deploying", "subject": None},
-                judged_tick=1,
-                replans=0,
-                candidates=({"lesson_id": str(UUID(int=100)), "status": "active", "similarity": 0.5},),
-                verdicts=(_VERDICT,),
-                screen="made/1",
-                screening=(),
-                outcome=Outcome.DISPUTED,
-                reason="contradicts a believed lesson",
-                receipts=(citation(),),
-            )
-        )
+        return _page(_decision(new_id()))
+
+    def decision(self, principal: Principal, decision_id: UUID) -> DecisionDetail:
+        self.note("decision", principal=principal, decision_id=decision_id)
+        return DecisionDetail(decision=_decision(decision_id), lesson=made.lesson(), candidates=(made.lesson(),))
 
     def reviews(
         self,
@@ -242,6 +228,10 @@ class StandInDesk(Desk):
         self.note("agents", principal=principal, limit=limit, before=before)
         return _page(Agent(agent_id=UUID(int=7), name="made", role=Role.WRITER, created_at=AT, revoked_at=None))
 
+    def agent(self, principal: Principal, agent_id: UUID) -> Agent:
+        self.note("agent", principal=principal, agent_id=agent_id)
+        return Agent(agent_id=agent_id, name="made", role=Role.WRITER, created_at=AT, revoked_at=None)
+
     def tokens(self, principal: Principal, agent_id: UUID, *, limit: int = 20, before: str | None = None) -> Page[Token]:
         self.note("tokens", principal=principal, agent_id=agent_id, limit=limit, before=before)
         return _page(
@@ -258,6 +248,28 @@ class StandInDesk(Desk):
     def audit(self, principal: Principal, *, limit: int = 20, before: str | None = None) -> Page[AuditEntry]:
         self.note("audit", principal=principal, limit=limit, before=before)
         return _page(AuditEntry(audit_id=new_id(), at=AT, agent="author", action="learn", code="forbidden", detail="a reader"))
+
+
+def _decision(decision_id: UUID) -> DecisionRecord:
+    return DecisionRecord(
+        decision_id=decision_id,
+        tick=2,
+        at=AT,
+        writer="author",
+        actor="author",
+        lesson_id=UUID(int=100),
+        draft={"text": "needs X-Batch", "situation": "deploying", "subject": None},
+        text="needs X-Batch",
+        judged_tick=1,
+        replans=0,
+        candidates=({"lesson_id": str(UUID(int=100)), "status": "active", "similarity": 0.5},),
+        verdicts=(_VERDICT,),
+        screen="made/1",
+        screening=(),
+        outcome=Outcome.DISPUTED,
+        reason="contradicts a believed lesson",
+        receipts=(citation(),),
+    )
 
 
 def _dispute(dispute_id: UUID, kind: DisputeKind) -> Dispute:

@@ -43,7 +43,7 @@ def test_search_shows_hits_with_challenges_and_says_what_its_receipt_allows_to_c
     ana = tribal.agent("ana")
     tribal.learn(ana, "The deploy API needs X-Batch: true.", subject="deploy-api", tags={"env": "prod"})
     tribal.learn(ana, "Backups are kept for 35 days.", subject="backups")
-    with visiting(tribal, Role.READER, name="rita") as visitor:
+    with visiting(tribal, Role.READER) as visitor:
         hits = found(visitor, "/lessons", query="deploy API X-Batch", tags="env=prod", confidence="0.5")
         assert "1 lesson, best first The deploy API needs X-Batch: true." in hits
         assert "Coverage complete Every lesson in scope was looked at. No better match was passed over." in hits
@@ -60,7 +60,7 @@ def test_search_shows_hits_with_challenges_and_says_what_its_receipt_allows_to_c
 def test_search_that_could_not_run_as_it_should_never_reads_as_nothing_known(tribal: Tribal) -> None:
     tribal.learn(tribal.curator, "Backups are kept for 35 days.")
     tribal.rows("DELETE FROM tributary.lesson_vector")
-    with visiting(tribal, Role.READER, name="rita") as visitor:
+    with visiting(tribal, Role.READER) as visitor:
         partial = found(visitor, "/lessons", query="zebra husbandry")
     assert "Nothing was found, and that proves nothing" in partial
     assert "Coverage partial Something in scope was not looked at. Do not conclude that nothing is known." in partial
@@ -69,7 +69,7 @@ def test_search_that_could_not_run_as_it_should_never_reads_as_nothing_known(tri
 
 
 def test_what_breaks_a_rule_is_told_beside_what_was_typed(tribal: Tribal) -> None:
-    with visiting(tribal, Role.READER, name="rita") as visitor:
+    with visiting(tribal, Role.READER) as visitor:
         for field, value, rule in (
             ("tags", "prod", "tags must be given as key=value"),
             ("limit", "1e9", "limit must be a number from 1 to 100"),
@@ -87,7 +87,7 @@ def test_list_is_of_the_standing_and_filters_asked_for_and_paged(tribal: Tribal)
     for number in range(27):
         tribal.learn(ana, f"Shard {number} lives on host h{number}.", subject=f"shard-{number}", kind=Kind.ENTITY_FACT)
     tribal.learn(ben, "Host h3 is slow.", subject="hosts", tags={"env": "prod"})
-    with visiting(tribal, Role.READER, name="rita") as visitor:
+    with visiting(tribal, Role.READER) as visitor:
         first = visitor.get("/lessons")
         older = re.findall(r'rel="next" href="([^"]+)"', first.text)
         assert len(older) == 1
@@ -133,7 +133,7 @@ def test_each_form_acts_once_for_whoever_may_and_tells_what_it_did(tribal: Triba
     ana = tribal.agent("ana")
     one, two = (tribal.learn(ana, text) for text in ("Backups are kept for 35 days.", "The mail relay needs TLS 1.3."))
     first, second = (f"/lessons/{shown(lesson)}" for lesson in (one, two))
-    with visiting(tribal, Role.WRITER, name="ben") as visitor:
+    with visiting(tribal, Role.WRITER) as visitor:
         page = visitor.markup(first)
         fields = {"csrf": page.value("csrf"), "key": page.value("key")}
         for _ in range(2):
@@ -152,7 +152,7 @@ def test_each_form_acts_once_for_whoever_may_and_tells_what_it_did(tribal: Triba
         assert visitor.send(f"{first}/erase", first).status_code == 403
         for verb in ("confirm", "contest", "retire", "erase"):
             assert visitor.client.post(f"{first}/{verb}", data={"text": "x"}, follow_redirects=False).status_code == 403
-    with visiting(tribal, Role.READER, name="rita") as visitor:
+    with visiting(tribal, Role.READER) as visitor:
         assert "What you can do" not in words(visitor.get(first))
     with visiting(tribal) as visitor:
         sent = visitor.send(f"{second}/retire", second, cause="wrong")
@@ -178,8 +178,9 @@ def test_what_is_held_back_is_shown_to_curators_only_and_not_as_advice(tribal: T
         assert page.text.index("<summary>Show what it says") < page.text.index("HIJACK")
         assert "HIJACK" not in visitor.get("/lessons?status=quarantined").text
         visitor.send(f"{path}/retire", path, cause="injection")
-        assert "Retired as an injection." in words(visitor.get(path))
-    with visiting(tribal, Role.READER, name="rita") as visitor:
+        for shown_at in (path, f"{path}?before=2"):
+            assert "Retired as an injection." in words(visitor.get(shown_at)), "whichever page of its events is shown"
+    with visiting(tribal, Role.READER) as visitor:
         missing = visitor.get(path)
         assert missing.status_code == 404
         assert "a screen holds the lesson back" in words(missing)
@@ -202,11 +203,16 @@ def test_hostile_text_in_every_field_stays_text(tribal: Tribal) -> None:
         Evidence(type=HOSTILE[:60], ref="javascript:alert(1)", note=HOSTILE),
         Evidence(type="page", ref='https://pages.example/b?c="d'),
     )
-    fields: dict[str, object] = {
-        **{"situation": HOSTILE, "subject": HOSTILE, "tags": {HOSTILE[:60]: HOSTILE}, "rationale": HOSTILE},
-        **{"source": Source(how=How.OBSERVED, ref=HOSTILE), "evidence": evidence},
-    }
-    old = tribal.learn(tribal.curator, HOSTILE, **fields)
+    old = tribal.learn(
+        tribal.curator,
+        HOSTILE,
+        HOSTILE,
+        subject=HOSTILE,
+        tags={HOSTILE[:60]: HOSTILE},
+        rationale=HOSTILE,
+        source=Source(how=How.OBSERVED, ref=HOSTILE),
+        evidence=evidence,
+    )
     assert old.lesson is not None
     claim = CounterClaim(text=f"not so: {HOSTILE}", source=SEEN)
     new = tribal.memory.contest(tribal.curator, old.lesson.lesson_id, claim)

@@ -6,12 +6,15 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime
 
 import httpx
 
 from tests.contract.samples import LEARN, RECALL, Context, bearer, errors_of, event_of
 from tests.contract.stand_in import READER, WRITER, StandIn
 from tributary.core.errors import InvalidRequest
+from tributary.core.lesson import Kind
+from tributary.core.requests import Filters
 from tributary.edges.gateway import running
 from tributary.edges.gateway.app import MOST_WAITING
 from tributary.edges.lambda_http.app import MARGIN_S, App
@@ -127,3 +130,30 @@ def test_a_writer_may_read_what_changed(api: httpx.Client, memory: StandIn) -> N
     assert api.get("/v1/changes", headers=bearer("writer")).status_code == 200
     assert memory.calls_of("changes")[0]["principal"] == WRITER
     assert api.get("/v1/changes").status_code == 401
+
+
+def test_a_diff_is_asked_for_between_ticks_or_times(api: httpx.Client, memory: StandIn) -> None:
+    time = "2026-03-01T12:00:00%2B01:00"
+    found = api.get(f"/v1/diff?from=3&to={time}&limit=9&before=x", headers=bearer("reader")).json()
+    api.get(f"/v1/diff?from={time}", headers=bearer("reader"))
+    api.get("/v1/diff", headers=bearer("reader"))
+    at = datetime.fromisoformat("2026-03-01T12:00:00+01:00")
+    asked = [(one["since"], one["until"], one["limit"], one["before"]) for one in memory.calls_of("diff")]
+    assert asked == [(3, at, 9, "x"), (at, None, 20, None), (0, None, 20, None)]
+    assert [(one["change"], one["how"], one["event"] is None) for one in found["changes"]] == [
+        ("began", "learned", False),
+        ("ended", "withered", True),
+    ]
+    for query, field in (("from=yesterday", "from"), ("to=2026-03-01T12:00:00", "to"), ("from=1&from=2", "from")):
+        assert list(errors_of(api.get(f"/v1/diff?{query}", headers=bearer("reader")))) == [field]
+
+
+def test_a_listing_is_asked_for_by_filters_of_which_tags_may_be_many(api: httpx.Client, memory: StandIn) -> None:
+    query = "kind=gotcha&subject=Deploy%20API&tag=env%3Dprod&tag=team%3Da%3Db&author=ada"
+    assert api.get(f"/v1/lessons?{query}", headers=bearer("reader")).status_code == 200
+    (asked,) = memory.calls_of("lessons")
+    assert asked["filters"] == Filters(kind=Kind.GOTCHA, subject="Deploy API", tags={"env": "prod", "team": "a=b"}, author="ada")
+    many = "&".join(f"tag=k{number}%3Dv" for number in range(33))
+    refused = (("tag=env", "tag"), ("tag=a%3D1&tag=a%3D2", "tag"), (many, "tag"), ("tag=", "tag"), ("kind=fact", "kind"))
+    for query, field in (*refused, ("author=a&author=b", "author"), (f"tag=a%3D{'v' * 300}", "tag")):
+        assert list(errors_of(api.get(f"/v1/lessons?{query}", headers=bearer("reader")))) == [field], query

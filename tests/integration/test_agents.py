@@ -26,6 +26,7 @@ EVERY_ACT: dict[str, Act] = {
     "revoke": lambda t, p, target: t.memory.agents.revoke(p, target.agent.agent_id),
     "set_role": lambda t, p, target: t.memory.agents.set_role(p, target.agent.agent_id, Role.CURATOR),
     "agents": lambda t, p, _: t.memory.desk.agents(p),
+    "agent": lambda t, p, target: t.memory.desk.agent(p, target.agent.agent_id),
     "tokens": lambda t, p, target: t.memory.desk.tokens(p, target.agent.agent_id),
 }
 

@@ -14,7 +14,7 @@ import pytest
 from tests.tribes import Tribal
 from tributary.access import MOST_AGENTS, MOST_TOKENS, new_token, token_hash
 from tributary.core.agent import Principal, Role
-from tributary.core.errors import TributaryError
+from tributary.core.errors import TributaryError, WrongStanding
 from tributary.core.ids import new_id
 from tributary.service import open_operator
 from tributary.store import statement
@@ -136,6 +136,20 @@ def parameters(tribal: Tribal, **more: object) -> dict[str, object]:
     return {"tribe_id": tribal.tribe_id, "actor_id": tribal.curator.agent_id, "audit_id": new_id(), "now": tribal.clock(), **more}
 
 
+def test_of_two_tokens_that_are_asked_for_at_once_in_place_of_the_same_newest_one_is_made(tribal: Tribal) -> None:
+    agents, worker = tribal.memory.agents, tribal.memory.agents.create(tribal.curator, "worker", Role.WRITER)
+    with ThreadPoolExecutor(2) as pool, gate_held(tribal) as until_waiting:
+        both = [
+            pool.submit(agents.new_token, tribal.curator, worker.agent.agent_id, revoke_others=True, newest=worker.token_id)
+            for _ in range(2)
+        ]
+        until_waiting(2)
+    made = [one.result() for one in both if one.exception(PATIENCE_S) is None]
+    refused = [one.exception() for one in both if one.exception(PATIENCE_S) is not None]
+    assert tribal.memory.authenticate(made[0].secret).name == "worker"
+    assert [type(one) for one in refused] == [WrongStanding]
+
+
 def test_a_change_that_is_sent_again_is_made_and_audited_once(tribal: Tribal) -> None:
     """What `Database` does when the connection is lost before the reply: the very same statement, once more."""
     secret, database = new_token(), tribal.memory.database
@@ -149,6 +163,7 @@ def test_a_change_that_is_sent_again_is_made_and_audited_once(tribal: Tribal) ->
         agent_id=tribal.curator.agent_id,
         most_tokens=MOST_TOKENS,
         revoke_others=False,
+        newest=None,
         **{**made, "token_id": new_id(), "token_hash": token_hash(new_token())},
     )
     for name, given in (

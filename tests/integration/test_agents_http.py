@@ -61,6 +61,7 @@ def test_an_agents_life_from_its_first_token_to_its_end(api: Api) -> None:
     assert {one["name"]: one["role"] for one in listed["agents"]} == {"worker": "writer", "curator": "curator"}
     assert all(one["last_used_at"] for one in listed["agents"])
     assert listed["receipt"]["coverage"] == "complete"
+    assert api.done("GET", f"/v1/agents/{agent}") == next(one for one in listed["agents"] if one["id"] == agent)
     second = api.done("POST", f"/v1/agents/{agent}/tokens", {"days": 1})
     assert worker.call("GET", "/v1/lessons").status_code == 200
     third = api.done("POST", f"/v1/agents/{agent}/tokens", {"revoke_others": True})
@@ -167,6 +168,7 @@ def test_an_idempotency_key_gives_no_first_reply_again(api: Api) -> None:
         ("POST", "/v1/agents", {"name": "worker", "role": "writer", "secret": "trb_x"}, "secret"),
         ("POST", f"/v1/agents/{AGENT}/tokens", {"days": 3651}, "days"),
         ("POST", f"/v1/agents/{AGENT}/tokens", {"revoke_others": "yes"}, "revoke_others"),
+        ("POST", f"/v1/agents/{AGENT}/tokens", {"newest": AGENT}, "newest"),
         ("PUT", f"/v1/agents/{AGENT}/role", {}, "role"),
         ("POST", f"/v1/agents/{TOKEN}/revoke", None, "id"),
         ("POST", f"/v1/tokens/{AGENT}/revoke", None, "id"),

@@ -569,6 +569,27 @@ def test_pages_of_decisions_quarantine_and_audit_go_on_where_they_ended(tribal: 
 # -- what readers and authors cannot do
 
 
+def test_one_decision_comes_with_what_it_compared_and_is_for_whoever_is_a_curator_now(ruled: Tribal) -> None:
+    other, writer = ruled.agent("other", Role.CURATOR), ruled.agent("writer")
+    known = [ruled.learn(ruled.curator, f"fact {number}") for number in range(3)]
+    ruled.learn(ruled.curator, "it is 80", subject="port")
+    new = ruled.learn(writer, "it is 81", subject="port")
+    found = ruled.memory.desk.decision(other, new.decision_id)
+    assert (found.decision.outcome, found.decision.text, found.decision.actor) == (Outcome.DISPUTED, "it is 81", "writer")
+    assert [one.lesson_id for one in found.candidates] == [UUID(str(one["lesson_id"])) for one in found.decision.candidates]
+    assert len(found.candidates) == len(known) + 1
+    again = ruled.learn(ruled.curator, "it is 80", subject="port")
+    assert ruled.memory.desk.decision(other, again.decision_id).decision.text == "it is 80", "without a lesson of its own"
+    ruled.memory.curate.erase(ruled.curator, found.lesson.lesson_id)
+    assert ruled.memory.desk.decision(other, new.decision_id).decision.text is None
+    ruled.memory.agents.set_role(ruled.curator, other.agent_id, Role.WRITER)
+    for who in (writer, other):
+        with pytest.raises(Forbidden):
+            ruled.memory.desk.decision(who, new.decision_id)
+    with pytest.raises(NotFound):
+        ruled.memory.desk.decision(ruled.curator, known[0].lesson.lesson_id if known[0].lesson else new.decision_id)
+
+
 def test_reader_changes_nothing_by_any_method(tribal: Tribal) -> None:
     known = lesson_of(tribal.learn(tribal.curator, "the cache must be warm"))
     reader: Principal = tribal.agent("r", Role.READER)

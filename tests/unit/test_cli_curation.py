@@ -221,6 +221,27 @@ def test_a_decision_tells_where_the_strong_judge_said_otherwise_and_what_is_open
     assert row[-1] == f"unrelated {ONE} (first conflicts), conflicts {TWO}, unsure {ONE} (budget_spent, first conflicts)"
 
 
+def test_one_decision_shows_what_was_said_what_it_was_compared_with_and_what_was_cited(around: Surroundings) -> None:
+    shown = run(around, "curate", "decision", DECISION).stdout
+    for part in (
+        f"Decision {DECISION} of tick 7 (2026-03-01 12:00:00 UTC): disputed\n",
+        "  by         agent-a\n",
+        "  screen     s/1: found nothing\n",
+        f"Lesson: {TWO} (disputed)\n",
+        f"  conflicts with {ONE}, confidence 0.90, by j/1\n",
+        f"Compared with, as of tick 6:\n  {ONE} (active then, similarity 0.90)\n  says       The deploy API needs",
+    ):
+        assert part in shown, shown
+    cited = [{"id": "rcp_1", "tick": 5, "coverage": "complete", "query_digest": None, "hits": [ONE]}]
+    bare = decision(draft={"text": HOSTILE, "situation": "s", "subject": None}, candidates=[], receipts=cited, actor="carol")
+    around.tribe.replies["decision"] = {"decision": bare, "lesson": lesson(ONE), "candidates": []}
+    shown = run(around, "curate", "decision", DECISION).stdout
+    assert "There was nothing to compare it with." in shown
+    assert "  by         carol for agent-a\n" in shown
+    assert "Receipts that the writer cited:\n  rcp_1 of tick 5: complete\n" in shown
+    assert "\x1b" not in shown
+
+
 @pytest.mark.parametrize("command", [("curate", "quarantine"), ("lessons", "--status", "quarantined")])
 def test_quarantined_text_is_marked_as_not_to_be_followed(around: Surroundings, command: tuple[str, ...]) -> None:
     around.tribe.replies["lessons"] = page("lessons", held()["lesson"])
@@ -384,7 +405,7 @@ def test_a_users_mistake_is_named_without_a_traceback_and_nothing_is_sent(
 
 def test_every_command_has_an_example_and_speaks_json(around: Surroundings) -> None:
     endings = ("show", "accept", "reject", "both-stand")
-    records = ("decisions", "report", "reviews", "reject-review", "audit", "policy")
+    records = ("decisions", "decision", "report", "reviews", "reject-review", "audit", "policy")
     curating = ("disputes", "challenges", *endings, "quarantine", "release", "erase", *records)
     for command in (("contest",), ("retire",), *(("curate", one) for one in curating), ("curate", "policy", "set")):
         shown = run(around, *command, "--help").stdout

@@ -33,6 +33,7 @@ LEARN = ("--situation", "deploying", "--source", "observed", "--ref", "run:88")
 REPLIES: dict[str, dict[str, Any]] = {
     "agents": {"agents": [AGENT], "next": None, "receipt": receipt(1)},
     "create_agent": MADE,
+    "agent": AGENT,
     "tokens": {"tokens": [KEPT], "next": None, "receipt": receipt(1)},
     "new_token": MADE,
     "set_role": AGENT,
@@ -71,6 +72,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "both_stand": ("curate", "both-stand", DISPUTE),
     "quarantine": ("curate", "quarantine"),
     "decisions": ("curate", "decisions"),
+    "decision": ("curate", "decision", DECISION),
     "report": ("curate", "report", DECISION, "--should-be", "unrelated"),
     "reviews": ("curate", "reviews"),
     "accept_review": ("curate", "accept-review", REVIEW, "--golden", "pair-1"),
@@ -80,6 +82,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "audit": ("curate", "audit"),
     "agents": ("curate", "agents"),
     "create_agent": ("curate", "add-agent", "agent-a", "--role", "writer"),
+    "agent": ("curate", "agent", str(AGENT["id"])),
     "tokens": ("curate", "tokens", "agent-a"),
     "new_token": ("curate", "new-token", str(AGENT["id"])),
     "set_role": ("curate", "set-role", "agent-a", "--role", "curator"),

@@ -112,7 +112,7 @@ def test_a_call_sends_and_comes_to_the_same_with_and_without_waiting(face: str, 
 
 def test_every_class_with_an_asynchronous_twin_is_tried() -> None:
     twins = {name.removeprefix("Async") for name in asynchronous.__all__}
-    assert twins == {*FACES, "Listing"}
+    assert twins == {*FACES, "Listing", "Diff"}
     assert set(asynchronous.__all__) <= set(client.__all__)
     with Memory(URL, TOKEN, environment={}) as memory:
         held = {type(one).__name__ for name, one in vars(memory).items() if not name.startswith("_")}

@@ -58,10 +58,19 @@ class Agents:
             )
         )
 
-    def new_token(self, principal: Principal, agent_id: UUID, *, days: int = DAYS, revoke_others: bool = False) -> NewToken:
+    def new_token(
+        self,
+        principal: Principal,
+        agent_id: UUID,
+        *,
+        days: int = DAYS,
+        revoke_others: bool = False,
+        newest: UUID | None = None,
+    ) -> NewToken:
         """Gives an agent another token, beside those that it has or in place of all of them.
 
-        Raises NotFound, and WrongStanding when the agent is revoked or has MOST_TOKENS usable tokens.
+        Raises NotFound, and WrongStanding when the agent is revoked, has MOST_TOKENS usable tokens, or has a newer token than
+        `newest`.
         """
         principal.require(Role.CURATOR)
         made = self._made(days)
@@ -71,6 +80,7 @@ class Agents:
                 principal,
                 agent_id=agent_id,
                 revoke_others=revoke_others,
+                newest=newest,
                 most_tokens=MOST_TOKENS,
                 **made.parameters,
             )

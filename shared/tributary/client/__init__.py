@@ -66,6 +66,7 @@ from tributary.contract.agents import NewTokenReply as NewToken
 from tributary.contract.agents import TokenReply as Token
 from tributary.contract.costs import CostsReply as Costs
 from tributary.contract.curation import AuditEntryReply as AuditEntry
+from tributary.contract.curation import DecisionDetailReply as DecisionDetail
 from tributary.contract.curation import DecisionReply as Decision
 from tributary.contract.curation import DisputeReply as Dispute
 from tributary.contract.curation import ErasedReply as Erased
@@ -124,6 +125,7 @@ __all__ = [
     "Costs",
     "Curation",
     "Decision",
+    "DecisionDetail",
     "Diff",
     "DiffPage",
     "Dispute",

@@ -31,6 +31,11 @@ def agents(*, page_size: int, before: str | None) -> Call[ListingPage[about.Agen
     return Call(operation="agents", method="GET", path="/v1/agents", query=page_query(page_size, before), read=read_page)
 
 
+def agent(which: AgentRef) -> Call[about.AgentReply]:
+    path = f"/v1/agents/{agent_id(which)}"
+    return Call(operation="agent", method="GET", path=path, read=lambda body: read(about.AgentReply, body))
+
+
 def tokens(which: AgentRef, *, page_size: int, before: str | None) -> Call[ListingPage[about.TokenReply]]:
     def read_page(body: bytes) -> ListingPage[about.TokenReply]:
         reply = read(about.TokensReply, body)
@@ -45,8 +50,9 @@ def create_agent(name: str, role: Role, *, days: int) -> Call[about.NewTokenRepl
     return _change("create_agent", "POST", "/v1/agents", request, about.NewTokenReply, again=False)
 
 
-def new_token(which: AgentRef, *, days: int, revoke_others: bool) -> Call[about.NewTokenReply]:
-    request = checked(lambda: about.NewTokenRequest(days=days, revoke_others=revoke_others))
+def new_token(which: AgentRef, *, days: int, revoke_others: bool, newest: TokenRef | None) -> Call[about.NewTokenReply]:
+    known = None if newest is None else token_id(newest)
+    request = checked(lambda: about.NewTokenRequest(days=days, revoke_others=revoke_others, newest=known))
     return _change("new_token", "POST", f"/v1/agents/{agent_id(which)}/tokens", request, about.NewTokenReply, again=False)
 
 

@@ -15,6 +15,7 @@ from tributary.client.keys import key_or_new
 from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import (
     AuditEntryReply,
+    DecisionDetailReply,
     DecisionReply,
     DisputeReply,
     ErasedReply,
@@ -156,6 +157,10 @@ class Curation:
         """Lists decisions, newest first: all of them, or those that `lesson` was part of."""
         return Listing(self._run, lambda at: calls.decisions(lesson=lesson, page_size=page_size, before=at), before)
 
+    def decision(self, decision: DecisionRef) -> DecisionDetailReply:
+        """Returns one decision with the lessons that it was about, as they stand now."""
+        return self._run(calls.decision(decision))
+
     def report(
         self,
         decision: DecisionRef,
@@ -223,16 +228,22 @@ class Curation:
         """Makes an agent and its first token, good for `days`, whose secret is in the reply and nowhere else. Asks once."""
         return self._run(agent_calls.create_agent(name, role, days=days))
 
+    def agent(self, agent: AgentRef) -> AgentReply:
+        """Returns one agent, a revoked one too."""
+        return self._run(agent_calls.agent(agent))
+
     def tokens(self, agent: AgentRef, *, page_size: int = 50, before: str | None = None) -> Listing[TokenReply]:
         """Lists an agent's tokens, newest first, without their secrets."""
         return Listing(self._run, lambda at: agent_calls.tokens(agent, page_size=page_size, before=at), before)
 
-    def new_token(self, agent: AgentRef, *, days: int = 365, revoke_others: bool = False) -> NewTokenReply:
+    def new_token(
+        self, agent: AgentRef, *, days: int = 365, revoke_others: bool = False, newest: TokenRef | None = None
+    ) -> NewTokenReply:
         """Gives an agent another token, whose secret is in the reply and nowhere else. Asks once.
 
-        With `revoke_others` all that it had stop working.
+        With `revoke_others` all that it had stop working. Raises WrongStanding when it has a newer token than `newest`.
         """
-        return self._run(agent_calls.new_token(agent, days=days, revoke_others=revoke_others))
+        return self._run(agent_calls.new_token(agent, days=days, revoke_others=revoke_others, newest=newest))
 
     def set_role(self, agent: AgentRef, role: Role) -> AgentReply:
         """Makes an agent a reader, a writer or a curator."""

@@ -77,6 +77,15 @@ def dispute(which: DisputeRef) -> Call[curation.DisputeReply]:
     )
 
 
+def decision(which: DecisionRef) -> Call[curation.DecisionDetailReply]:
+    return Call(
+        operation="decision",
+        method="GET",
+        path=f"/v1/decisions/{decision_id(which)}",
+        read=lambda body: read(curation.DecisionDetailReply, body),
+    )
+
+
 def accept(
     which: DisputeRef, *, rationale: str | None, seen_tick: int | None, idempotency_key: str
 ) -> Call[curation.ResolvedReply]:

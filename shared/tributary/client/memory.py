@@ -362,7 +362,7 @@ class Memory:
         ):
             yield from page.lessons
 
-    def pages(
+    def pages(  # noqa: PLR0913
         self,
         *,
         status: Status | Literal["any"] | None = None,

@@ -28,6 +28,16 @@ AGENTS: tuple[Route, ...] = (
         reply=agents.NewTokenReply,
     ),
     Route(
+        operation="agent",
+        method="GET",
+        path="/v1/agents/{id}",
+        function="curate",
+        role="curator",
+        summary="Show one agent",
+        reply=agents.AgentReply,
+        id_of="agt",
+    ),
+    Route(
         operation="tokens",
         method="GET",
         path="/v1/agents/{id}/tokens",

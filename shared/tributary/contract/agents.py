@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tributary.contract.models import ReceiptReply, Reply, Request
 from tributary.contract.route import Role
-from tributary.contract.values import Name
+from tributary.contract.values import Name, TokenId
 
 Days = Annotated[int, Field(ge=1, le=3650, description="For how many days the token is good.")]
 
@@ -31,6 +31,10 @@ class NewTokenRequest(Request):
 
     days: Days = 365
     revoke_others: bool = False
+    newest: TokenId | None = Field(
+        default=None,
+        description="The agent's newest token, as you know it: refused when it has a newer one, so that nothing is made twice.",
+    )
 
 
 class RoleRequest(Request):

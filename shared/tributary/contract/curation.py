@@ -205,6 +205,7 @@ class DecisionReply(Reply):
     actor: str
     lesson: str
     draft: DraftReply | None
+    text: str | None = Field(default=None, description="What was said, with or without a lesson of its own; null once erased.")
     judged_tick: int
     replans: int
     candidates: list[CandidateReply]
@@ -214,6 +215,14 @@ class DecisionReply(Reply):
     outcome: Outcome
     reason: str
     receipts: list[CitedReceiptReply] = Field(default_factory=list, description="Receipts that the writer cited.")
+
+
+class DecisionDetailReply(Reply):
+    """A decision with the lessons that it was about. Their words are those of then, all else is as it stands now."""
+
+    decision: DecisionReply
+    lesson: LessonReply = Field(description="The lesson that came of it, or that said the same already.")
+    candidates: list[LessonReply] = Field(description="In the order of the decision's.")
 
 
 class DecisionsReply(Reply):

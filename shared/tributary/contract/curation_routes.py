@@ -130,6 +130,16 @@ CURATION: tuple[Route, ...] = (
         query=(*PAGE, _LESSON),
     ),
     Route(
+        operation="decision",
+        method="GET",
+        path="/v1/decisions/{id}",
+        function="curate",
+        role="curator",
+        summary="Show one decision with the lessons that it was about",
+        reply=curation.DecisionDetailReply,
+        id_of="dec",
+    ),
+    Route(
         operation="report",
         method="POST",
         path="/v1/decisions/{id}/report",

@@ -15,9 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from tributary.contract.agents import AgentReply, Days, NewTokenReply, TokenReply
 from tributary.contract.models import Reply, Request
 from tributary.contract.route import Role
-from tributary.contract.values import Filled, Name
+from tributary.contract.values import Filled, Name, TokenId
 
-TokenId = Annotated[str, StringConstraints(pattern=r"^tok_[0-9a-f]{32}$")]
 SpaceName = Annotated[Filled, Field(max_length=2000, description="A space's name or number.")]
 SpaceStateName = Literal["building", "serving", "retired", "dropping"]
 

@@ -164,6 +164,8 @@ class DecisionRecord:
     actor: str
     lesson_id: UUID
     draft: Mapping[str, object] | None
+    text: str | None
+    """What was said, whether or not a lesson of its own holds it; None once erased."""
     judged_tick: int
     replans: int
     candidates: tuple[Mapping[str, object], ...]
@@ -173,6 +175,16 @@ class DecisionRecord:
     outcome: Outcome
     reason: str
     receipts: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionDetail:
+    """A decision with the lessons that it was about, as they stand now."""
+
+    decision: DecisionRecord
+    lesson: Lesson
+    candidates: tuple[Lesson, ...]
+    """In the order in which the decision names them."""
 
 
 @dataclass(frozen=True, kw_only=True)

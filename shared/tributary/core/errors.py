@@ -119,6 +119,9 @@ class TooManyTries(RateLimited):
 
     code = "too_many_tries"
 
+    def __init__(self, detail: str | None = None, *, retry_after_s: int = 60) -> None:
+        super().__init__(detail, retry_after_s=retry_after_s)
+
 
 class Overloaded(TributaryError):
     """Other writes kept changing what this one depends on; nothing was written, try again."""

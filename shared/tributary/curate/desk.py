@@ -10,7 +10,8 @@ from uuid import UUID
 from tributary.access import agent_of, token_of
 from tributary.core.agent import Agent, Principal, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.curation import AuditEntry, DecisionRecord, Dispute, DisputeKind, Held, Review, ReviewState
+from tributary.core.curation import AuditEntry, DecisionDetail, DecisionRecord, Dispute, DisputeKind, Held, Review, ReviewState
+from tributary.core.errors import NotFound
 from tributary.core.ids import Prefix, show
 from tributary.core.requests import Page
 from tributary.curate import documents
@@ -90,6 +91,17 @@ class Desk:
             before,
         )
 
+    def decision(self, principal: Principal, decision_id: UUID) -> DecisionDetail:
+        """Returns one decision with the lessons that it was about. For curators. Raises NotFound."""
+        principal.require(Role.CURATOR)
+        found = self.database.value(
+            statement("curate", "decision_for"),
+            {"tribe_id": principal.tribe_id, "agent_id": principal.agent_id, "decision_id": decision_id},
+        )
+        if found is None:
+            raise NotFound("there is no such decision in this tribe")
+        return documents.decision_detail(rows.document(found))
+
     def reviews(
         self,
         principal: Principal,
@@ -123,6 +135,12 @@ class Desk:
             limit,
             before,
         )
+
+    def agent(self, principal: Principal, agent_id: UUID) -> Agent:
+        """Returns one agent, a revoked one too. For curators, by the role that is stored now. Raises NotFound."""
+        principal.require(Role.CURATOR)
+        which = {"tribe_id": principal.tribe_id, "actor_id": principal.agent_id, "agent_id": agent_id}
+        return agent_of(rows.document(self.database.value(statement("access", "agent"), which)))
 
     def tokens(self, principal: Principal, agent_id: UUID, *, limit: int = 20, before: str | None = None) -> Page[Token]:
         """Returns an agent's tokens, those that are not let in any more too, without secret or hash. For curators.

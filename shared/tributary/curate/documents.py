@@ -6,6 +6,7 @@ from uuid import UUID
 
 from tributary.core.curation import (
     AuditEntry,
+    DecisionDetail,
     DecisionRecord,
     Dispute,
     DisputeKind,
@@ -60,6 +61,7 @@ def decision(row: rows.Document) -> DecisionRecord:
         actor=row["actor"],
         lesson_id=UUID(row["lesson_id"]),
         draft=row["draft"],
+        text=row["text"],
         judged_tick=row["judged_tick"],
         replans=row["replans"],
         candidates=tuple(row["candidates"]),
@@ -69,6 +71,15 @@ def decision(row: rows.Document) -> DecisionRecord:
         outcome=Outcome(row["outcome"]),
         reason=row["reason"],
         receipts=tuple(map(rows.citation, row["receipts"])),
+    )
+
+
+def decision_detail(row: rows.Document) -> DecisionDetail:
+    found = decision(row["decision"])
+    place = {str(one["lesson_id"]): number for number, one in enumerate(found.candidates)}
+    candidates = sorted(row["candidates"], key=lambda one: place[one["lesson_id"]])
+    return DecisionDetail(
+        decision=found, lesson=rows.lesson(row["lesson"]), candidates=tuple(rows.lesson(one) for one in candidates)
     )
 
 

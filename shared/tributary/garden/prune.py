@@ -1,4 +1,4 @@
-"""Rule 9: first replies, counts by day and hour, spent pace, ended sessions, single calls of models and files go in time."""
+"""Rule 9: first replies, counts, spent pace, ended sessions, single calls of models and files go once nobody needs them."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Observations = Iterator[Observation]
 class Prober:
     """Observes the databases, a tribe in them, and what this process brings along.
 
-    Each check is asked for apart, so that one that fails hides no other. Once a database cannot be reached, the rest of what
+    Where one check fails each is asked for apart, so that it hides no other. Once a database cannot be reached, the rest of what
     would be asked of it counts as unreachable and is not waited for.
     """
 
@@ -59,11 +59,7 @@ class Prober:
     def tribe(self, tribe_id: UUID, databases: tuple[Observation, ...] = ()) -> Status:
         """Returns what can be seen of a tribe, after `databases`."""
         asked = _Asked(self.reading, About.TRIBE)
-        which = {"tribe_id": tribe_id}
-        tribe = asked.value(statement("recall", "status_tribe"), which)
-        spaces = asked.value(statement("recall", "status_spaces"), which)
-        index = asked.value(statement("recall", "status_index"), which)
-        plan = asked.value(statement("recall", "status_plan"), {**which, "exact_limit": self.exact_limit, "pool": SMALLEST_POOL})
+        tribe, spaces, index, plan = self._stored(tribe_id, asked)
         ran, recalled = self._recall(tribe_id, asked)
         observations = (
             *databases,
@@ -77,6 +73,19 @@ class Prober:
             recalled,
         )
         return Status(usable_paths=usable_paths(ran, index_chosen=observing.index_chosen(index, plan)), observations=observations)
+
+    def _stored(self, tribe_id: UUID, asked: _Asked) -> tuple[object, object, object, object]:
+        """Returns what the database says of a tribe: in one round trip when all of it can be told, else each by itself."""
+        which = {"tribe_id": tribe_id, "exact_limit": self.exact_limit, "pool": SMALLEST_POOL}
+        whole = asked.row(statement("recall", "status_whole"), which)
+        if isinstance(whole, Mapping):
+            return whole["tribe"], whole["spaces"], whole["index"], whole["plan"]
+        return (
+            asked.value(statement("recall", "status_tribe"), which),
+            asked.value(statement("recall", "status_spaces"), which),
+            asked.value(statement("recall", "status_index"), which),
+            asked.value(statement("recall", "status_plan"), which),
+        )
 
     def _database(self, asked: _Asked, *, replica: bool) -> Observations:
         yield from observing.server(asked.about, asked.row(statement("recall", "status_server"), {}), replica=replica)

@@ -21,18 +21,7 @@ from tributary.curate import Curator, Desk, check_words
 from tributary.evidence import Files
 from tributary.garden import Gardener, Keeping
 from tributary.learn import Decider, Distilling, Learner, Telling
-from tributary.recall import (
-    Chronicler,
-    Comparer,
-    Historian,
-    Prober,
-    Reader,
-    Recaller,
-    Signer,
-    Statistician,
-    Verifier,
-    citations,
-)
+from tributary.recall import Chronicler, Comparer, Historian, Prober, Reader, Recaller, Signer, Statistician, Verifier, citations
 from tributary.service.databases import Databases
 from tributary.service.evidence import evidence_store
 from tributary.service.logins import Logins, logins_of

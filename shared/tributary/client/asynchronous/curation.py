@@ -16,6 +16,7 @@ from tributary.client.keys import key_or_new
 from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.contract.curation import (
     AuditEntryReply,
+    DecisionDetailReply,
     DecisionReply,
     DisputeReply,
     ErasedReply,
@@ -47,7 +48,8 @@ class AsyncPaged(AsyncIterator[Item], Generic[Item, SomePage]):
         self._items = (item async for page in self.pages() for item in page.items)
 
     async def __anext__(self) -> Item:
-        return await anext(self._items)
+        item: Item = await anext(self._items)
+        return item
 
     async def pages(self) -> AsyncIterator[SomePage]:
         """Yields the pages from the first one on, whatever was yielded before."""
@@ -156,6 +158,10 @@ class AsyncCuration:
         """Lists decisions, newest first: all of them, or those that `lesson` was part of."""
         return AsyncListing(self._run, lambda at: calls.decisions(lesson=lesson, page_size=page_size, before=at), before)
 
+    async def decision(self, decision: DecisionRef) -> DecisionDetailReply:
+        """Returns one decision with the lessons that it was about, as they stand now."""
+        return await self._run(calls.decision(decision))
+
     async def report(
         self,
         decision: DecisionRef,
@@ -225,16 +231,22 @@ class AsyncCuration:
         """Makes an agent and its first token, good for `days`, whose secret is in the reply and nowhere else. Asks once."""
         return await self._run(agent_calls.create_agent(name, role, days=days))
 
+    async def agent(self, agent: AgentRef) -> AgentReply:
+        """Returns one agent, a revoked one too."""
+        return await self._run(agent_calls.agent(agent))
+
     def tokens(self, agent: AgentRef, *, page_size: int = 50, before: str | None = None) -> AsyncListing[TokenReply]:
         """Lists an agent's tokens, newest first, without their secrets."""
         return AsyncListing(self._run, lambda at: agent_calls.tokens(agent, page_size=page_size, before=at), before)
 
-    async def new_token(self, agent: AgentRef, *, days: int = 365, revoke_others: bool = False) -> NewTokenReply:
+    async def new_token(
+        self, agent: AgentRef, *, days: int = 365, revoke_others: bool = False, newest: TokenRef | None = None
+    ) -> NewTokenReply:
         """Gives an agent another token, whose secret is in the reply and nowhere else. Asks once.
 
-        With `revoke_others` all that it had stop working.
+        With `revoke_others` all that it had stop working. Raises WrongStanding when it has a newer token than `newest`.
         """
-        return await self._run(agent_calls.new_token(agent, days=days, revoke_others=revoke_others))
+        return await self._run(agent_calls.new_token(agent, days=days, revoke_others=revoke_others, newest=newest))
 
     async def set_role(self, agent: AgentRef, role: Role) -> AgentReply:
         """Makes an agent a reader, a writer or a curator."""

@@ -365,7 +365,7 @@ class AsyncMemory:
             for each in page.lessons:
                 yield each
 
-    async def pages(
+    async def pages(  # noqa: PLR0913
         self,
         *,
         status: Status | Literal["any"] | None = None,

@@ -58,8 +58,8 @@ Start a server on this computer, then use it:
 learn, import, contest, recall, verify, reinforce, retire, lessons, show, timeline, changes, diff, watch, stats, activity,
 status, distill, respond, costs, evaluations, evidence, curate and action talk to the server at TRIBUTARY_URL with
 TRIBUTARY_TOKEN; when these are not set, to the one that 'tributary serve' runs here. screen, judge, models, completion and
-version need no server, and doctor looks at everything. mcp and hook serve programs in which agents run. The other commands are
-the operator's and talk
+version need no server, and doctor looks at everything. mcp and hook serve programs in which agents run. The other commands
+are the operator's and talk
 to the database itself: to DATABASE_URL, or to the PostgreSQL that comes along and keeps its data under TRIBUTARY_HOME. With
 --via lambda those about tribes, agents and spaces go to the operator's function on AWS."""
 

@@ -215,6 +215,7 @@ def erase(
 
 
 app.command("decisions")(curation_records.decisions)
+app.command("decision")(curation_records.decision)
 app.command("report")(curation_records.report)
 app.command("reviews")(curation_records.reviews)
 app.command("accept-review")(curation_records.accept_review)
@@ -222,6 +223,7 @@ app.command("reject-review")(curation_records.reject_review)
 app.command("audit")(curation_records.audit)
 app.add_typer(curation_records.policy_app, name="policy")
 app.command("agents")(curation_agents.agents)
+app.command("agent")(curation_agents.agent)
 app.command("add-agent")(curation_agents.add_agent)
 app.command("set-role")(curation_agents.set_role)
 app.command("revoke-agent")(curation_agents.revoke_agent)

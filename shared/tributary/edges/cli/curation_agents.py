@@ -41,6 +41,22 @@ def agents(context: typer.Context, limit: Limit = 20, before: Before = None, as_
     say_more(output, page)
 
 
+def agent(context: typer.Context, agent: WhichAgent, as_json: AsJson = False) -> None:
+    """Show one agent: its role, how it stands, and when it was last let in.
+
+    \b
+    Example: tributary curate agent agent-a
+    """
+    doors, output = session(context, as_json=as_json)
+    with doors.open_client() as memory:
+        found = memory.curation.agent(_id_of(memory, agent))
+    lines = [
+        f"Agent '{shown(found.name)}' ({shown(found.id)}) is a {found.role}, {_standing(found.revoked_at)}.",
+        f"It was made {moment(found.created_at)}, and last let in: {_used(found.last_used_at)}.",
+    ]
+    output.result(found.model_dump(mode="json"), lines)
+
+
 def add_agent(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The new agent's name.")],

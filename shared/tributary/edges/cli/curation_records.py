@@ -63,6 +63,24 @@ def decisions(
     say_more(output, page)
 
 
+def decision(
+    context: typer.Context,
+    decision: Annotated[str, typer.Argument(metavar="ID", help="The decision's id, as learn shows it: dec_...")],
+    as_json: AsJson = False,
+) -> None:
+    """Show one decision: what was said, what it was compared with, and each verdict.
+
+    \b
+    Example: tributary curate decision dec_0199c0ffee0070008000000000000001
+    """
+    from tributary.edges.cli.decision_lines import decision_lines
+
+    doors, output = session(context, as_json=as_json)
+    with doors.open_client() as memory:
+        found = memory.curation.decision(decision)
+    output.result(found.model_dump(mode="json"), decision_lines(found))
+
+
 def report(
     context: typer.Context,
     decision: Annotated[str, typer.Argument(metavar="ID", help="The decision's id, as learn shows it: dec_...")],

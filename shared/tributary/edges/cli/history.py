@@ -105,8 +105,8 @@ def changes(
 
 def diff(
     context: typer.Context,
-    from_: Annotated[str, typer.Argument(metavar="FROM", help="The earlier moment: a tick, or a time with offset.")],
-    to: Annotated[str | None, typer.Argument(metavar="[TO]", help="The later moment; now, when left out.")] = None,
+    since: Annotated[str, typer.Argument(help="The earlier moment: a tick, or a time with offset.")],
+    until: Annotated[str | None, typer.Argument(help="The later moment; now, when left out.")] = None,
     limit: Annotated[int | None, typer.Option(metavar="NUMBER", min=1, help="Show at most so many; all without it.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -118,10 +118,10 @@ def diff(
     from tributary.edges.cli.diff_lines import DiffVoice
 
     doors, output = session(context, as_json=as_json)
-    since, until = time_or_tick(from_, "FROM"), time_or_tick(to, "TO")
+    moments = time_or_tick(since, "SINCE") or 0, time_or_tick(until, "UNTIL")
     voice = DiffVoice(output)
     with doors.open_client() as memory:
-        for page in memory.diff(since or 0, until, page_size=min(limit or LARGEST_PAGE, LARGEST_PAGE)).pages():
+        for page in memory.diff(*moments, page_size=min(limit or LARGEST_PAGE, LARGEST_PAGE)).pages():
             voice.say(page, most=limit)
             if voice.said == limit:
                 break

@@ -133,14 +133,8 @@ class _App:
             query={name: tuple(request.query_params.getlist(name)) for name in request.query_params},
             form=form,
             headers={name.lower(): value for name, value in request.headers.items()},
-            source=self._source(request),
+            source=request.client.host if request.client else "",
         )
-
-    def _source(self, request: Request) -> str:
-        if self._setup.forwarded:
-            # The proxy appends what it saw itself; whatever stands before came from the visitor.
-            return request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-        return request.client.host if request.client else ""
 
 
 def _of_framework(error: Exception) -> Problem:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,7 +22,7 @@ def moment_of(text: str, field: str = "as_of") -> int | datetime | None:
         return int(text)
     try:
         # A + that nobody encoded came as a blank.
-        return cast(datetime, TypeAdapter(values.Moment).validate_python(re.sub(r" (?=\d\d:\d\d$)", "+", text)))
+        return TypeAdapter(values.Moment).validate_python(re.sub(r" (?=\d\d:\d\d$)", "+", text))
     except ValidationError as error:
         raise broken(field, "must be a tick, or a time with offset such as 2026-03-01T12:00:00Z") from error
 

@@ -70,12 +70,12 @@ class _Served:
     """The app, and what it opened."""
 
     def __init__(self, make_app: MakeApp, *, stays: bool, live_s: float) -> None:
-        """`stays` in a process that goes on between requests, behind a proxy."""
+        """`stays` in a process that goes on between requests."""
         self._stays = stays
         log.configure_by(os.environ)
         self._opened = ExitStack()
         self._cells: list[Cells] = []
-        setup = Setup(secure=True, forwarded=stays, live_s=live_s, public_token=_public_token)
+        setup = Setup(secure=True, live_s=live_s, public_token=_public_token)
         self.app = make_app(once(self._prober), once(self._door), setup, close=self._opened.close)
 
     @property

@@ -142,7 +142,7 @@ def _of_lesson(lesson: Lesson, *, held: bool) -> _Box:
 
 def lines_of(text: str) -> tuple[str, ...]:
     """Returns as much of a text as a box holds, in lines of at most so many columns."""
-    left = " ".join(visible(text, joiners=True).split())
+    left = visible(" ".join(text.split()), joiners=True)
     lines: list[str] = []
     while left and len(lines) < LINES:
         end = _fitting(left)

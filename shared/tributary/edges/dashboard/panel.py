@@ -16,6 +16,7 @@ _FAILING = {
     "lag_s": "replica_behind",
 }
 """What is wrong when a check's value breaks its rule."""
+_NOWHERE_RECORDED = (Unseen.NOT_RECORDED, "gardening_not_recorded")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,54 @@ ADVICE: Mapping[str, Advice] = {
         means="The database itself does not say it.",
         to_do="On Aurora, look at the metric AuroraReplicaLag.",
     ),
+    "no_vector_search": Advice(
+        means="Recalls are answered by terms and subjects alone, and their receipts say so.",
+        to_do="See to the model and its space first.",
+    ),
+    "recall_failed": Advice(
+        means="A recall that was tried just now ended in an error.",
+        to_do="Look at this service's log: it tells which.",
+    ),
+    "embedder_failed": Advice(
+        means="The model that makes vectors gives none, so recalls find by terms and subjects alone.",
+        to_do="Look at its settings, and at this service's log.",
+    ),
+    "other_space": Advice(
+        means="The tribe is searched in another space than the one that the model here makes vectors for.",
+        to_do="Set the model of the tribe's space, or move the tribe: docs/spaces.md tells how.",
+    ),
+    "no_serving_space": Advice(
+        means="The tribe is served from no space, so nothing is found by vector.",
+        to_do="Make one, and switch to it: docs/spaces.md tells how.",
+    ),
+    "no_tribe": Advice(
+        means="The database that was asked knows no such tribe.",
+        to_do="Is a replica far behind, or does the setting of the database lead elsewhere?",
+    ),
+    "without_vector": Advice(
+        means="Some believed lessons have no vector in the space that serves: by vector they are not found.",
+        to_do="The gardener embeds them; if it stays so, does it run, and does the model answer it?",
+    ),
+    "no_index": Advice(
+        means="The tribe outgrew exact search and has no valid index of its own: it is still searched exactly, and slower.",
+        to_do="Have it built by whoever owns the database: tributary tribe index",
+    ),
+    "index_unused": Advice(
+        means="The database does not plan recalls with the tribe's index, so that path cannot be used.",
+        to_do="Run ANALYZE on tributary.lesson_vector, and look again.",
+    ),
+    "clock_ahead": Advice(
+        means="The tribe's clock is ahead of the wall clock, as it is after a host's clock was wrong.",
+        to_do="Nothing is lost: it waits until the wall clock has caught up. See to the host's clock.",
+    ),
+    "gardening_not_recorded": Advice(
+        means="The database does not record when the gardener ran in a tribe.",
+        to_do="Its log and its metrics tell: docs/runbook.md.",
+    ),
+    "not_asked": Advice(
+        means="The memory could not be asked, so nothing can be told of the tribe.",
+        to_do="Look again in a moment; what the databases' lamps say comes first.",
+    ),
     "failed": Advice(means="The database refused the question.", to_do="Look at its log."),
     "internal": Advice(means="Looking failed in a way that nobody foresaw.", to_do="Report the traceback in this service's log."),
 }
@@ -103,7 +152,7 @@ class Panel:
     @property
     def state(self) -> State:
         """The worst of its lamps; what no database records makes nothing worse."""
-        states = {lamp.state for lamp in self.lamps if lamp.cause != Unseen.NOT_RECORDED}
+        states = {lamp.state for lamp in self.lamps if lamp.cause not in _NOWHERE_RECORDED}
         return next((state for state in (State.NOT_OK, State.UNKNOWN) if state in states), State.OK)
 
     @property

@@ -44,8 +44,6 @@ class Setup:
 
     secure: bool
     """Pages come over TLS, here or at whatever stands in front."""
-    forwarded: bool = False
-    """A proxy that nobody gets around stands in front, and appends the visitor's address to `X-Forwarded-For`."""
     live_s: float = 20.0
     """So long a page may wait for news; 0 where every second of waiting is paid for."""
     public_token: Callable[[], str | None] = lambda: None

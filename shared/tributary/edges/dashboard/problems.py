@@ -56,7 +56,12 @@ _TITLES = (
     (errors.NotFound, HTTPStatus.NOT_FOUND, "There is no such thing in this tribe", "Was it mistyped, or of another tribe?"),
     (errors.Forbidden, HTTPStatus.FORBIDDEN, "Your role does not allow this", "Ask a curator of the tribe."),
     (errors.InvalidRequest, HTTPStatus.BAD_REQUEST, "This breaks a rule", "Put it right and send it again."),
-    (errors.WrongStanding, HTTPStatus.CONFLICT, "It stands differently by now", "Somebody was faster: look how it stands now."),
+    (
+        errors.WrongStanding,
+        HTTPStatus.CONFLICT,
+        "As things stand, this cannot be done",
+        "Look how it stands now.",
+    ),
     (
         errors.IdempotencyConflict,
         HTTPStatus.CONFLICT,

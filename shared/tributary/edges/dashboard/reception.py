@@ -44,7 +44,7 @@ class Asked:
     form: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
-    """The address that it came from."""
+    """The address that it came from, as the server vouches for it."""
 
     @property
     def fragment(self) -> bool:

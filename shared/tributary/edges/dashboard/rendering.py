@@ -71,7 +71,10 @@ class Rendering:
 
     def page(self, name: str, values: Mapping[str, object], frame: Frame) -> str:
         """Returns a template as HTML; a value that it wants and that is missing raises."""
-        return self._environment.get_template(name).render({**vars(frame), **values})
+        known = vars(frame)
+        if taken := known.keys() & values.keys():
+            raise ValueError(f"{name}: {', '.join(sorted(taken))} is the frame's to say")
+        return self._environment.get_template(name).render({**known, **values})
 
 
 def media_type(name: str) -> str:

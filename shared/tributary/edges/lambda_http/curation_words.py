@@ -11,6 +11,7 @@ from tributary.contract import curation
 from tributary.core import ids
 from tributary.core.curation import (
     AuditEntry,
+    DecisionDetail,
     DecisionRecord,
     Dispute,
     Erased,
@@ -127,6 +128,14 @@ def decisions(page: Page[DecisionRecord]) -> curation.DecisionsReply:
     )
 
 
+def decision_detail(found: DecisionDetail, *, now: datetime) -> curation.DecisionDetailReply:
+    return curation.DecisionDetailReply(
+        decision=_decision(found.decision),
+        lesson=lesson_at(found.lesson, now),
+        candidates=[lesson_at(one, now) for one in found.candidates],
+    )
+
+
 def reviews(page: Page[Review]) -> curation.ReviewsReply:
     return curation.ReviewsReply(
         reviews=[_review(one) for one in page.items], next=page.next_before, receipt=receipt(page.receipt)
@@ -160,6 +169,7 @@ def _decision(one: DecisionRecord) -> curation.DecisionReply:
         actor=one.actor,
         lesson=ids.show(ids.Prefix.LESSON, one.lesson_id),
         draft=None if one.draft is None else curation.DraftReply.model_validate(one.draft),
+        text=one.text,
         judged_tick=one.judged_tick,
         replans=one.replans,
         candidates=[

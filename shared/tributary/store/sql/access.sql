@@ -107,7 +107,7 @@ SELECT tributary.create_agent_v1(
 -- A curator gives an agent another token.
 SELECT tributary.new_token_v1(
     %(tribe_id)s, %(actor_id)s, %(audit_id)s, %(agent_id)s, %(token_id)s, %(token_hash)s, %(expires_at)s, %(revoke_others)s,
-    %(most_tokens)s, %(now)s)
+    %(newest)s, %(most_tokens)s, %(now)s)
 
 -- name: manage_revoke_token
 -- A curator ends a token.
@@ -124,6 +124,10 @@ SELECT tributary.set_role_v1(%(tribe_id)s, %(actor_id)s, %(audit_id)s, %(agent_i
 -- name: page_of_agents
 -- A page of the agents of a tribe, newest first.
 SELECT tributary.agents_v1(%(tribe_id)s, %(actor_id)s, %(limit)s, %(before_id)s, %(now)s)
+
+-- name: agent
+-- One agent of a tribe.
+SELECT tributary.agent_v1(%(tribe_id)s, %(actor_id)s, %(agent_id)s)
 
 -- name: page_of_tokens
 -- A page of the tokens of an agent, newest first.

@@ -44,6 +44,10 @@ SELECT tributary.quarantine_v1(%(tribe_id)s, %(agent_id)s, %(limit)s, %(before_t
 -- One decision with the texts that it was about.
 SELECT tributary.decision_v1(%(tribe_id)s, %(decision_id)s)
 
+-- name: decision_for
+-- The same, for a curator who looks at it.
+SELECT tributary.decision_for_v1(%(tribe_id)s, %(agent_id)s, %(decision_id)s)
+
 -- name: decisions
 -- A page of decisions, newest first.
 SELECT tributary.decisions_v1(%(tribe_id)s, %(agent_id)s, %(lesson_id)s, %(limit)s, %(before_tick)s, %(before_id)s, %(now)s)

@@ -76,6 +76,11 @@ SELECT tributary.activity_v1(%(tribe_id)s, %(agent_id)s, %(since)s, %(until)s, %
 -- The revision of the schema, and the oldest code that it serves.
 SELECT tributary.status_schema_v1()
 
+-- name: status_whole
+-- What the four below say, at once: its clock and counters, its spaces, its index, and the path of a recall.
+SELECT tributary.status_tribe_v1(%(tribe_id)s) AS tribe, tributary.status_spaces_v1(%(tribe_id)s) AS spaces,
+       tributary.status_index_v1(%(tribe_id)s) AS index, tributary.status_plan_v1(%(tribe_id)s, %(exact_limit)s, %(pool)s) AS plan
+
 -- name: status_tribe
 -- A tribe's clock and counters.
 SELECT tributary.status_tribe_v1(%(tribe_id)s)

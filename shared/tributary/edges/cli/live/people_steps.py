@@ -55,6 +55,13 @@ def _agents(stage: Stage) -> None:
     raise Unexpected("the agents of this run in the list", f"{len(wanted)} are missing")
 
 
+def _agent(stage: Stage) -> None:
+    other = stage.members["other"]
+    found = stage.ask("GET", f"/v1/agents/{other.id}", by=stage.curator).document
+    equal("agent", other.id, found["id"])
+    equal("role", "reader", found["role"])
+
+
 def _set_role(stage: Stage) -> None:
     other = stage.members["other"]
     found = stage.ask("PUT", f"/v1/agents/{other.id}/role", by=stage.curator, body={"role": "writer"}).document
@@ -107,7 +114,8 @@ PEOPLE = (
     Step(name="admitted", does=_admitted),
     Step(name="create-agents", does=_create_agents, covers=("create_agent",), needs=("admitted",)),
     Step(name="agents", does=_agents, covers=("agents",), needs=("create-agents",)),
-    Step(name="set-role", does=_set_role, covers=("set_role",), needs=("create-agents",)),
+    Step(name="agent", does=_agent, covers=("agent",), needs=("create-agents",)),
+    Step(name="set-role", does=_set_role, covers=("set_role",), needs=("agent",)),
     Step(name="new-token", does=_new_token, covers=("new_token",), needs=("create-agents",)),
     Step(name="tokens", does=_tokens, covers=("tokens",), needs=("new-token",)),
     Step(name="revoke-token", does=_revoke_token, covers=("revoke_token",), needs=("new-token",)),

@@ -187,6 +187,13 @@ def _decisions(stage: Stage) -> None:
     _listed("decisions", port.decision, (one.id for one in found))
 
 
+def _decision(stage: Stage) -> None:
+    port = stage.taught["port"]
+    found = stage.curator.memory.curation.decision(port.decision)
+    equal("decision", port.decision, found.decision.id)
+    equal("its lesson", port.id, found.lesson.id)
+
+
 def _report(stage: Stage) -> None:
     for key, name in (("port", "review"), ("mirror", "second review")):
         decision = stage.taught[key].decision
@@ -269,6 +276,7 @@ RECORDS = (
     Step(name="activity", does=_activity, covers=("activity",), needs=("learn", "create-agents")),
     Step(name="evaluations", does=_evaluations, covers=("evaluations",), needs=("create-agents",)),
     Step(name="decisions", does=_decisions, covers=("decisions",), needs=("learn",)),
+    Step(name="decision", does=_decision, covers=("decision",), needs=("learn",)),
     Step(name="report", does=_report, covers=("report",), needs=("learn", "batch")),
     Step(name="reviews", does=_reviews, covers=("reviews",), needs=("report",)),
     Step(name="accept-review", does=_accept_review, covers=("accept_review",), needs=("report",)),

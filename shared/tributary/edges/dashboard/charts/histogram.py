@@ -40,7 +40,8 @@ def histogram(
     return Chart(
         kind="histogram",
         label=label,
-        description=f"{figure(calls)} calls; half took {figure(p50_ms, Unit.MS)} at most, 95 of 100 {figure(p95_ms, Unit.MS)}.",
+        description=f"{figure(calls)} {'call' if calls == 1 else 'calls'}; half took {figure(p50_ms, Unit.MS)} at most,"
+        f" 95 of 100 {figure(p95_ms, Unit.MS)}.",
         width=WIDTH,
         height=axes.HEIGHT,
         shapes=shapes,

@@ -100,7 +100,7 @@ def _tiles(costs: CostsReply, today: date) -> Sequence[Tile]:
         _called(costs.budget),
         _summed("Spent on these days", costs.total.cost_usd, costs.total.unpriced, f"by {figure(costs.total.calls)} calls"),
         Tile(name="Calls that failed", value=figure(costs.total.failed), note=_of(costs.total.failed, costs.total.calls)),
-        Tile(name="Calls without a price", value=figure(costs.total.unpriced), note="in no sum of dollars"),
+        Tile(name="Calls without a price", value=figure(costs.total.unpriced), note=_unpriced(costs.total.unpriced)),
     )
 
 
@@ -123,6 +123,10 @@ def _called(budget: BudgetReply) -> Tile:
 
 def _of(part: int, whole: int) -> str:
     return f"{figure(part / whole, Unit.SHARE)} of all" if whole else "none was made"
+
+
+def _unpriced(calls: int) -> str:
+    return "in no sum of dollars" if calls else "all are in the sums"
 
 
 def _by_day(costs: CostsReply) -> Chart:

@@ -77,7 +77,7 @@ def _lesson(visit: Visit) -> Shown:
     except NotFound:
         return missing
     now = timeline.lesson
-    held = _held(timeline)
+    held = _held(timeline if before is None or now.status != "retired" else visit.memory.timeline(which, page_size=EVENTS))
     values: dict[str, object] = {
         "lesson": detail.lesson,
         "now": now,
@@ -110,7 +110,10 @@ def _before(visit: Visit) -> int | None:
 
 
 def _held(timeline: Timeline) -> bool:
-    """Tells whether a screen holds it back, or a curator retired it as an injection: nobody should follow what it says."""
+    """Tells whether a screen holds it back, or a curator retired it as an injection: nobody should follow what it says.
+
+    The timeline's page must be that of its last events.
+    """
     retired = [one for one in timeline.events if one.event == "retired"]
     return timeline.lesson.status == "quarantined" or bool(
         timeline.lesson.status == "retired" and retired and retired[-1].cause == "injection"
@@ -165,7 +168,7 @@ def _compared(decision: DecisionReply) -> list[tuple[CandidateReply, VerdictRepl
 
 def _scored(visit: Visit, detail: LessonDetail, as_of: int | datetime | None) -> Mapping[str, object]:
     """Asks the question once more, of such lessons only as this is one: what a hit scores does not depend on the others."""
-    query = visit.asked("query")
+    query = visit.asked("query") if not visit.asked("before") else ""
     if not query or detail.lesson.status != "active":
         return {"query": query, "hit": None, "told": None, "breakdown": None}
     lesson = detail.lesson

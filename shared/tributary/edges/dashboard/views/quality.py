@@ -15,6 +15,8 @@ from tributary.edges.dashboard.windows import WINDOWS, latency, window
 
 RUNS = 20
 """So many runs are read, the newest."""
+SHOWN = 12
+"""So many of these a chart shows, those of one tier."""
 DRAWN = 4
 """So many of a suite's metrics are drawn when none is chosen."""
 _FIRST = "classification"
@@ -62,7 +64,7 @@ def _found(visit: Visit, runs: Sequence[EvaluationReply], hours: int) -> Mapping
     worse = _worse(beside)
     wanted = (visit.asked("suite"), *(suite for suite, _, _ in worse), _FIRST, beside.suites[0])
     suite = next(one for one in wanted if one in beside.suites)
-    drawn = histories(of_tier, suite)
+    drawn = histories(of_tier[:SHOWN], suite)
     group = next((one for one in drawn if one == visit.asked("metric")), None)
     return {
         "asked": Asked(tier=tier, suite=suite, group=group, hours=hours),
@@ -84,7 +86,7 @@ def _worse(beside: Compared) -> Sequence[tuple[str, str, str]]:
 def _judge(runs: Sequence[EvaluationReply]) -> Mapping[str, object]:
     """Returns the judge's matrix, the tiers and the generations, each of the newest run that has it."""
     confused = next(((run, run.confusion) for run in runs if run.confusion is not None), None)
-    tiered = [(run, run.tiers) for run in runs if run.tiers is not None and run.tiers.pairs]
+    tiered = [(run, run.tiers) for run in runs[:SHOWN] if run.tiers is not None and run.tiers.pairs]
     curve = next(((run, run.generations) for run in runs if run.generations), None)
     return {
         "confusion": confused and (confused[0], _matrix(confused[1])),

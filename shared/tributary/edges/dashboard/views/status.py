@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from tributary import __version__
+from tributary.client.errors import TributaryError, Unauthenticated
 from tributary.edges.dashboard.page import Page, Shown
+from tributary.edges.dashboard.tribe_panel import facts_of, lamps_of
 from tributary.edges.dashboard.visit import Visit
 
 
 def _status(visit: Visit) -> Shown:
-    panel = visit.look()
+    databases = visit.look()
+    try:
+        status = visit.memory.status()
+    except Unauthenticated:
+        raise
+    except TributaryError:  # the databases' lamps tell more than its words
+        status = None
+    of_tribe = lamps_of(status)
     about = (
         ("Version", f"tributary-memory {__version__}"),
-        ("Read replica", "set up" if panel.has_replica else "none is set up"),
+        ("Read replica", "set up" if databases.has_replica else "none is set up"),
         ("This process runs for", lasted(visit.at - visit.began)),
     )
-    return Shown(template="status.html", values={"panel": panel, "about": about})
+    values = {
+        "panel": replace(databases, lamps=(*databases.lamps, *of_tribe)),
+        "databases": databases,
+        "of_tribe": of_tribe,
+        "facts": facts_of(status) if status else (),
+        "about": about,
+    }
+    return Shown(template="status.html", values=values)
 
 
 def lasted(time: timedelta) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tributary.contract import agents as contract
+from tributary.core import ids
 from tributary.core.agent import Role
 from tributary.edges.lambda_http import agent_words as words
 from tributary.edges.lambda_http.operations.ask import Ask, Operation, page_of
@@ -24,6 +25,12 @@ def _create_agent(ask: Ask) -> HttpReply:
     return of_model(words.new_token(made))
 
 
+def _agent(ask: Ask) -> HttpReply:
+    ask.query()
+    principal, agent_id = ask.principal, ask.id()
+    return of_model(words.agent(ask.memory.desk.agent(principal, agent_id)))
+
+
 def _tokens(ask: Ask) -> HttpReply:
     given, principal, agent_id = ask.query(), ask.principal, ask.id()
     page = ask.memory.desk.tokens(principal, agent_id, **page_of(given))
@@ -33,7 +40,8 @@ def _tokens(ask: Ask) -> HttpReply:
 def _new_token(ask: Ask) -> HttpReply:
     ask.query()
     request, principal, agent_id = ask.body(contract.NewTokenRequest), ask.principal, ask.id()
-    made = ask.memory.agents.new_token(principal, agent_id, days=request.days, revoke_others=request.revoke_others)
+    newest = None if request.newest is None else ids.parse(ids.Prefix.TOKEN, request.newest, field="newest")
+    made = ask.memory.agents.new_token(principal, agent_id, days=request.days, revoke_others=request.revoke_others, newest=newest)
     return of_model(words.new_token(made))
 
 
@@ -60,6 +68,7 @@ def _revoke_token(ask: Ask) -> HttpReply:
 AGENTS: Mapping[str, Operation] = {
     "agents": _agents,
     "create_agent": _create_agent,
+    "agent": _agent,
     "tokens": _tokens,
     "new_token": _new_token,
     "revoke_agent": _revoke_agent,

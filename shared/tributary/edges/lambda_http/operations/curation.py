@@ -82,6 +82,12 @@ def _decisions(ask: Ask) -> HttpReply:
     return of_model(words.decisions(ask.memory.desk.decisions(principal, lesson_id=lesson_id, **page_of(given))))
 
 
+def _decision(ask: Ask) -> HttpReply:
+    ask.query()
+    principal, decision_id = ask.principal, ask.id()
+    return of_model(words.decision_detail(ask.memory.desk.decision(principal, decision_id), now=ask.now()))
+
+
 def _report(ask: Ask) -> HttpReply:
     key, request, principal, decision_id = ask.key(), ask.body(contract.ReportRequest), ask.principal, ask.id()
     candidate = None if request.lesson is None else ids.parse(ids.Prefix.LESSON, request.lesson, field="lesson")
@@ -141,6 +147,7 @@ CURATION: Mapping[str, Callable[[Ask], HttpReply]] = {
     "both_stand": _ending(Ending.BOTH_STAND, contract.EndingRequest),
     "quarantine": _quarantine,
     "decisions": _decisions,
+    "decision": _decision,
     "report": _report,
     "reviews": _reviews,
     "accept_review": _accept_review,

@@ -29,7 +29,6 @@
     for (const button of document.querySelectorAll("[data-theme-switch]")) {
       const name = () => { button.textContent = `Theme: ${theme}`; };
       name();
-      button.hidden = false;
       button.addEventListener("click", () => {
         theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
         keep(theme);

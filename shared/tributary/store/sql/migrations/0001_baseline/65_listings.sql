@@ -86,7 +86,9 @@ LANGUAGE sql STABLE SET search_path = tributary, public, pg_temp AS $$
         'decision_id', d.decision_id, 'tick', d.tick, 'at', d.at, 'agent_id', d.agent_id,
         'writer', (SELECT a.name FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = d.agent_id),
         'actor', (SELECT a.name FROM agent a WHERE a.tribe_id = p_tribe AND a.agent_id = d.actor_id),
-        'lesson_id', d.lesson_id, 'draft', d.draft, 'judged_tick', d.judged_tick, 'replans', d.replans, 'candidates', d.candidates,
+        'lesson_id', d.lesson_id, 'draft', d.draft,
+        'text', coalesce(d.draft ->> 'text', (SELECT l.text FROM lesson l WHERE l.tribe_id = p_tribe AND l.lesson_id = d.lesson_id)),
+        'judged_tick', d.judged_tick, 'replans', d.replans, 'candidates', d.candidates,
         'verdicts', d.verdicts, 'screening', d.screening, 'outcome', d.outcome, 'reason', d.reason,
         'receipts', d.receipts)
     FROM decision d WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision
@@ -126,6 +128,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_tem
                        FROM lesson_rows_v1(p_tribe, ARRAY(SELECT (c ->> 'lesson_id')::uuid FROM jsonb_array_elements(d.candidates) AS c),
                                            latest_v1()) n))
     FROM decision d WHERE d.tribe_id = p_tribe AND d.decision_id = p_decision
+$$;
+
+-- The same for a curator, by the role that is stored now.
+CREATE FUNCTION tributary.decision_for_v1(p_tribe uuid, p_actor uuid, p_decision uuid) RETURNS json
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
+BEGIN
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
+    RETURN decision_v1(p_tribe, p_decision);
+END
 $$;
 
 -- Cases of the review queue: open, accepted, rejected, or all of them (NULL).

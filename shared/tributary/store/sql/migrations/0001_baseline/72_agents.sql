@@ -157,15 +157,21 @@ BEGIN
 END
 $$;
 
--- Another token of an agent. p_revoke_others: in place of all that it has.
+-- Another token of an agent. p_revoke_others: in place of all that it has. p_newest: the one that the curator knows as its newest, so
+-- that a request that comes twice makes one; NULL for a curator who knows none.
 CREATE FUNCTION tributary.new_token_v1(
     p_tribe uuid, p_actor uuid, p_audit uuid, p_agent uuid, p_token uuid, p_hash bytea, p_expires timestamptz,
-    p_revoke_others boolean, p_most integer, p_now timestamptz) RETURNS json
+    p_revoke_others boolean, p_newest uuid, p_most integer, p_now timestamptz) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
 DECLARE
     ended text;
 BEGIN
     IF NOT manage_v1(p_tribe, p_actor, p_audit) THEN
+        IF p_newest <> (SELECT t.token_id FROM token t WHERE t.tribe_id = p_tribe AND t.agent_id = p_agent
+                        ORDER BY t.token_id DESC LIMIT 1) THEN
+            RAISE EXCEPTION 'the agent was given another token meanwhile, maybe by this very request; none was made now. If nobody has '
+                'the secret of its newest, revoke that one and make another' USING ERRCODE = 'TB410';
+        END IF;
         WITH gone AS (
             UPDATE token t SET revoked_at = clock_timestamp()
             WHERE p_revoke_others AND t.tribe_id = p_tribe AND t.agent_id = p_agent AND t.revoked_at IS NULL AND t.expires_at > p_now
@@ -264,6 +270,15 @@ BEGIN
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'more', cardinality(page) > p_limit,
         'agents', (SELECT coalesce(json_agg(agent_document_v1(p_tribe, o.id) ORDER BY o.place), '[]')
                    FROM unnest(page[1:p_limit]) WITH ORDINALITY AS o(id, place)));
+END
+$$;
+
+-- One agent of a tribe, a revoked one too. For curators.
+CREATE FUNCTION tributary.agent_v1(p_tribe uuid, p_actor uuid, p_agent uuid) RETURNS json
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = tributary, public, pg_temp AS $$
+BEGIN
+    PERFORM require_role_v1(p_tribe, p_actor, 'curator');
+    RETURN agent_document_v1(p_tribe, (managed_agent_v1(p_tribe, p_agent)).agent_id);
 END
 $$;
 

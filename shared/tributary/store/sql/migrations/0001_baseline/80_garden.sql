@@ -400,8 +400,7 @@ BEGIN
         DELETE FROM activity v WHERE v.ctid = ANY (hours) AND v.tribe_id = p_tribe AND v.hour < p_hours_before;
     END IF;
     RETURN json_build_object('idempotency', cardinality(replies), 'usage', cardinality(uses), 'tribe_day', cardinality(days),
-                             'pace', cardinality(paces), 'model_call', cardinality(calls),
-                             'session', cardinality(sessions), 'failed_sign_in', cardinality(tries),
-                             'activity', cardinality(hours));
+                             'pace', cardinality(paces), 'model_call', cardinality(calls), 'activity', cardinality(hours),
+                             'session', cardinality(sessions), 'failed_sign_in', cardinality(tries));
 END
 $$;

@@ -103,10 +103,11 @@ GRANT EXECUTE ON FUNCTION
 GRANT EXECUTE ON FUNCTION
     tributary.retire_v1, tributary.erase_v1, tributary.end_dispute_v1, tributary.report_v1, tributary.close_review_v1,
     tributary.set_policy_v1, tributary.policy_v1,
-    tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decisions_v1,
+    tributary.dispute_v1, tributary.disputes_v1, tributary.quarantine_v1, tributary.decision_v1, tributary.decision_for_v1,
+    tributary.decisions_v1,
     tributary.reviews_v1, tributary.audit_v1, tributary.costs_v1,
     tributary.create_agent_v1, tributary.new_token_v1, tributary.revoke_token_v1, tributary.revoke_agent_v1,
-    tributary.set_role_v1, tributary.agents_v1, tributary.tokens_v1
+    tributary.set_role_v1, tributary.agent_v1, tributary.agents_v1, tributary.tokens_v1
     TO tributary_curate;
 
 -- Reconcile actions.
