@@ -26,7 +26,7 @@ PAGE_SIZE = 25
 HITS = 10
 NAMED = 5
 """So many of the things that one tick did are named; a tick of the gardener may hold hundreds."""
-SPANS: Mapping[int, str] = {72: "3 days by hour", 24 * 31: "31 days by day"}
+SPANS: Mapping[int, str] = {72: "3 days, by hour", 24 * 31: "31 days, by day"}
 _JUMPS = (
     ("hour", "An hour ago", timedelta(hours=1)),
     ("day", "A day ago", timedelta(days=1)),
