@@ -286,10 +286,8 @@ RETURNS SETOF tributary.garden_belief LANGUAGE sql STABLE SECURITY DEFINER SET s
           FROM lesson l
           LEFT JOIN (SELECT f.lesson_id, count(*) AS agents, max(f.at) AS last_at FROM confirmation f
                      WHERE f.tribe_id = p_tribe GROUP BY f.lesson_id) c ON c.lesson_id = l.lesson_id
-          LEFT JOIN (SELECT a.lesson_id, count(DISTINCT o.agent_id) AS agents
-                     FROM dispute d JOIN dispute_about a USING (tribe_id, dispute_id)
-                     JOIN lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
-                     WHERE d.tribe_id = p_tribe AND d.kind = 'conflict' AND d.state = 'open' GROUP BY a.lesson_id) s
+          LEFT JOIN (SELECT n.lesson_id, count(DISTINCT n.agent_id) AS agents FROM contradiction n
+                     WHERE n.tribe_id = p_tribe AND n.state = 'open' GROUP BY n.lesson_id) s
                  ON s.lesson_id = l.lesson_id
           WHERE l.tribe_id = p_tribe AND l.believed) b
     ORDER BY least(b.valid_until, withers_at_v1(b.confirmed_at, b.half_life_s, b.confidence, b.confirmations, b.contradictions,
