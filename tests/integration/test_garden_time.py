@@ -49,7 +49,7 @@ class SteppedClock:
 
 
 def sow(tribal: Tribal, chance: random.Random) -> None:
-    """Learns lessons of every kind, age and protection; some are confirmed, some contradicted, some by what was rejected before."""
+    """Learns lessons of every kind, age and protection; some are confirmed, some contradicted, also by what was once rejected."""
     agents = [tribal.agent(f"agent-{number}") for number in range(4)]
     now = datetime.now(UTC)
 

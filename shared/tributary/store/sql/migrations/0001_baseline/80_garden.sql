@@ -402,3 +402,16 @@ BEGIN
                              'session', cardinality(sessions), 'failed_sign_in', cardinality(tries));
 END
 $$;
+
+-- Keeps how a run in a tribe went that took p_took_s seconds and ends now, in place of the one before; without the gate, since no belief
+-- depends on it.
+CREATE FUNCTION tributary.garden_ended_v1(p_tribe uuid, p_took_s double precision, p_failed text, p_rules jsonb) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true); -- losing the last run's in a crash is harmless
+    INSERT INTO gardening (tribe_id, began_at, ended_at, failed, rules)
+    VALUES (p_tribe, statement_timestamp() - make_interval(secs => p_took_s), statement_timestamp(), p_failed, p_rules)
+    ON CONFLICT (tribe_id) DO UPDATE SET began_at = excluded.began_at, ended_at = excluded.ended_at, failed = excluded.failed,
+                                         rules = excluded.rules;
+END
+$$;
