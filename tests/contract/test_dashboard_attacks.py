@@ -116,3 +116,30 @@ def test_neither_half_a_form_nor_what_nobody_foresaw_tells_the_server_s_log_what
     assert len(failed) == 1, "half a form is nobody's failure"
     assert SECRET not in caplog.text
     assert [one.name for one in caplog.records if one.levelname == "ERROR"] == ["tributary"]
+
+
+# ---- public
+
+
+def test_the_public_is_told_of_no_lesson_where_it_can_be_looked_up(tribal: Tribal) -> None:
+    author = tribal.agent("ana")
+    learned = tribal.learn(author, "Backups are kept for 35 days.")
+    assert learned.lesson is not None
+    public = tribal.token("reader-of-all", Role.READER)
+    paths = ("/lessons", "/lessons?status=any", "/lessons?query=backups", f"/lessons/les_{learned.lesson.lesson_id.hex}")
+    with visiting(tribal, None, setup=Setup(secure=False, public_token=lambda: public)) as anybody, visiting(tribal) as curator:
+        for path in paths:
+            assert "run:1" in curator.get(path).text, path
+            shown = anybody.get(path).text
+            assert "Backups are kept" in shown, path
+            assert "run:1" not in shown, path
+
+
+def test_where_the_public_s_token_ended_or_was_revoked_a_sign_in_is_asked_for(tribal: Tribal) -> None:
+    public = tribal.token("closed", Role.READER)
+    with visiting(tribal, None, setup=Setup(secure=False, public_token=lambda: public)) as visitor:
+        assert visitor.get("/lessons").status_code == 200
+        tribal.rows("UPDATE tributary.agent SET revoked_at = now() WHERE name = 'closed'")
+        tribal.clock.advance(hours=1)
+        closed = visitor.get("/lessons?query=" + quote("what now"))
+    assert closed.headers["location"] == "/sign-in?next=%2Flessons%3Fquery%3Dwhat%2Bnow"

@@ -172,7 +172,12 @@ class Reception:
         token = self._setup.public_token()
         if token is None:
             return None
-        principal = self._door().authenticate(token)
+        try:
+            principal = self._door().authenticate(token)
+        except Unauthenticated as error:
+            # It ended, or was revoked to close the page: whoever wants to see something signs in.
+            log.event(Event.PAGE_FAILED, level=log.WARNING, error=error)
+            return None
         if principal.role is not Role.READER:
             raise BadSetting("TRIBUTARY_DASHBOARD_TOKEN must be a reader's: anybody sees what it may see")
         return _Guest(principal=principal, visitor=replace(_visitor(principal, ""), name="anybody", public=True))
