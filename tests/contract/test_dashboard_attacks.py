@@ -98,6 +98,21 @@ def test_what_is_said_twice_of_where_a_form_comes_from_is_not_picked_from(tribal
             assert "set-cookie" not in response.headers
 
 
+# ---- sessions
+
+
+def test_signing_in_again_ends_the_session_that_the_browser_had(tribal: Tribal) -> None:
+    with visiting(tribal) as visitor:
+        (before,) = visitor.client.cookies.jar
+        again = visitor.client.post("/sign-in", data={"token": tribal.curator_token}, follow_redirects=False)
+        assert again.status_code == 303
+        assert visitor.get("/status").status_code == 200
+        visitor.client.cookies.clear()
+        assert visitor.get("/status", cookie=f"{before.name}={before.value}").status_code == 303
+        odd = visitor.client.post("/sign-in", data={"token": tribal.curator_token}, headers={"cookie": "tributary=x"})
+        assert odd.history[0].status_code == 303, "what is no session is nothing to end"
+
+
 # ---- what logs are told
 
 
