@@ -36,6 +36,16 @@ def test_a_stretch_that_is_too_long_to_compare_differs_as_a_whole_between_what_i
     assert ours[1].text == one.removesuffix(" shared"), "the last word is alike, too"
 
 
+def test_texts_that_are_made_to_be_slow_to_compare_differ_as_a_whole_and_those_that_people_write_word_by_word() -> None:
+    circle = [f"word{number % 100}" for number in range(COMPARED_WORDS)]
+    between = [word for number in range(COMPARED_WORDS // 2) for word in (circle[number], f"between{number}")]
+    ours, theirs = compare(" ".join(["alike"] * 900 + circle), " ".join(["alike"] * 900 + between))
+    assert [piece.apart for piece in (*ours, *theirs)] == [False, True, False, True]
+    written = [f"word{number * number % 700}" for number in range(1400)]
+    ours, theirs = compare(" ".join(written), " ".join("new" if number % 50 == 25 else w for number, w in enumerate(written)))
+    assert sum(piece.apart for piece in ours) == sum(piece.apart for piece in theirs) == 28
+
+
 def test_every_reason_of_ours_has_words_and_a_strange_one_is_shown_as_it_is() -> None:
     codes = [reason.value for reason in rules.Reason] + [code for code, _ in guardrails._POLICIES.values()]
     codes += [guardrails.INTERVENED, *(one.value for one in Unscreened)]

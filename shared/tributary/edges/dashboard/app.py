@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from http import HTTPStatus
@@ -13,12 +13,13 @@ import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from tributary.core.clock import Now, utc_now
 from tributary.edges.dashboard.headers import Secured
 from tributary.edges.dashboard.page import Page
 from tributary.edges.dashboard.port import Asgi, OpenDoor, OpenProber, Setup
-from tributary.edges.dashboard.problems import FAILED, NOT_HERE, TOO_LARGE, Problem
+from tributary.edges.dashboard.problems import FAILED, NOT_HERE, TOO_LARGE, TOO_LONG, Problem
 from tributary.edges.dashboard.reception import Asked, Reception, Replied
 from tributary.edges.dashboard.rendering import WORDS, media_type
 from tributary.edges.dashboard.sign_in import SIGN_IN
@@ -28,8 +29,12 @@ from tributary.telemetry import Event, log
 
 FORM_BYTES = 131_072
 """The largest form that is read: the longest rationale in four-byte characters, percent-encoded, fits well."""
+MOST_FIELDS = 500
+"""So many fields may a form or an address have. The largest form of a page has a dozen."""
 MOST_WAITING = 64
 """So many visitors may be held back at once until something happens; whoever comes beyond them is answered at once."""
+Fields = Mapping[str, tuple[str, ...]]
+"""What an address or a form says: the values of each name, in their order."""
 _READ = ["GET", "HEAD"]
 _FOR_EVER = "public, max-age=31536000, immutable"
 
@@ -72,6 +77,7 @@ class _App:
         self.routes.add_api_route("/sign-out", self._of_form(self._reception.end), methods=["POST"])
         self.routes.add_api_route("/health", self._health, methods=_READ)
         self.routes.add_api_route("/assets/{digest}/{name}", self._asset, methods=_READ)
+        self.routes.add_exception_handler(ClientDisconnect, _gone)
         self.routes.add_exception_handler(HTTPException, self._problem)
         self.routes.add_exception_handler(Exception, self._problem)
 
@@ -112,29 +118,39 @@ class _App:
         problem = _of_framework(error)
         if problem is FAILED:
             log.event(Event.PAGE_FAILED, level=log.ERROR, error=error)
-        response = _response(self._reception.problem(problem, self._of(request, {})))
+        response = self._told(problem, request)
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
         return response
 
     async def _asked(self, request: Request) -> Asked | Response:
-        form: dict[str, tuple[str, ...]] = {}
+        query = _fields(request.scope["query_string"])
+        if query is None:
+            return self._told(TOO_LONG, request)
+        form: Fields | None = {}
         if request.method == "POST":
             body = await _body(request)
-            if body is None:
-                return _response(self._reception.problem(TOO_LARGE, self._of(request, {})))
-            form = _fields(body)
-        return self._of(request, form)
+            form = None if body is None else _fields(body)
+        return self._told(TOO_LARGE, request) if form is None else self._of(request, query, form)
 
-    def _of(self, request: Request, form: dict[str, tuple[str, ...]]) -> Asked:
+    def _told(self, problem: Problem, request: Request) -> Response:
+        """Returns a page that says what is wrong, whatever the address and the form hold."""
+        return _response(self._reception.problem(problem, self._of(request, {}, {})))
+
+    def _of(self, request: Request, query: Fields, form: Fields) -> Asked:
         return Asked(
             path=request.url.path.removeprefix(self._setup.root) or "/",
             parts={name: str(value) for name, value in request.path_params.items()},
-            query={name: tuple(request.query_params.getlist(name)) for name in request.query_params},
+            query=query,
             form=form,
-            headers={name.lower(): value for name, value in request.headers.items()},
+            headers=_headers(request),
             source=request.client.host if request.client else "",
         )
+
+
+def _gone(_request: Request, _error: Exception) -> Response:
+    """Whoever sent half a form and went reads no answer, and is nothing that failed."""
+    return Response(status_code=HTTPStatus.BAD_REQUEST)
 
 
 def _of_framework(error: Exception) -> Problem:
@@ -163,11 +179,25 @@ async def _body(request: Request) -> bytes | None:
     return bytes(body)
 
 
-def _fields(body: bytes) -> dict[str, tuple[str, ...]]:
-    fields: dict[str, tuple[str, ...]] = {}
-    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
-        fields[name] = (*fields.get(name, ()), value)
-    return fields
+def _fields(encoded: bytes) -> Fields | None:
+    """Returns the values of each field, None when there are more than any page of ours has. Takes a time that is linear."""
+    try:
+        pairs = parse_qsl(encoded.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return None
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value)
+    return {name: tuple(values) for name, values in fields.items()}
+
+
+def _headers(request: Request) -> dict[str, str]:
+    """Returns the headers; one that came several times as all that it said, so that nobody picks what suits him."""
+    headers: dict[str, str] = {}
+    for name, value in request.headers.items():
+        between = "; " if name == "cookie" else ", "
+        headers[name] = f"{headers[name]}{between}{value}" if name in headers else value
+    return headers
 
 
 def _closing(setup: Setup, close: Callable[[], None]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

@@ -34,4 +34,11 @@ def from_here(headers: Mapping[str, str]) -> bool:
     if site is not None:
         return site in ("same-origin", "none")
     origin = headers.get("origin")
-    return origin is None or (origin != "null" and urlsplit(origin).netloc == headers.get("host"))
+    return origin is None or (origin != "null" and _host_of(origin) == headers.get("host"))
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # what no browser sends
+        return None

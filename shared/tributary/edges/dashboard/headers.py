@@ -28,8 +28,12 @@ class Secured:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answered = False
+
         async def with_headers(message: Message) -> None:
+            nonlocal answered
             if message["type"] == "http.response.start":
+                answered = True
                 given = list(message.get("headers", ()))
                 names = {name.lower() for name, _ in given}
                 given += [(name.encode(), value.encode()) for name, value in HEADERS.items()]
@@ -38,4 +42,10 @@ class Secured:
                 message["headers"] = given
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        try:
+            await self._app(scope, receive, with_headers)
+        except Exception:
+            # The framework raises once more what it answered, and our log has: the server would log the message, too, and that
+            # may quote what a lesson says or a form holds.
+            if not answered:
+                raise

@@ -52,6 +52,12 @@ TOO_LARGE = Problem(
     detail="The form holds more than is taken.",
     to_do="Shorten what it says.",
 )
+TOO_LONG = Problem(
+    status=HTTPStatus.REQUEST_URI_TOO_LONG,
+    title="This address says too much",
+    detail="It has more parts than any page takes.",
+    to_do=NOT_HERE.to_do,
+)
 _TITLES = (
     (errors.NotFound, HTTPStatus.NOT_FOUND, "There is no such thing in this tribe", "Was it mistyped, or of another tribe?"),
     (errors.Forbidden, HTTPStatus.FORBIDDEN, "Your role does not allow this", "Ask a curator of the tribe."),

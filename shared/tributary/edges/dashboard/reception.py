@@ -6,6 +6,7 @@ session or public -> role -> form token -> view (over the SDK, as the visitor) -
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
@@ -138,8 +139,15 @@ class Reception:
             cookie = self._sign_in.begin(asked.form.get("token", ("",))[0].strip(), source=asked.source)
         except TributaryError as error:
             return self._sign_in_page(asked, refused=error)
+        self._forget(self._cookie.read(asked.headers.get("cookie", "")))
         back = way_back(asked.form.get("next", ("/",))[0])
         return Replied(status=HTTPStatus.SEE_OTHER, headers=(("location", self._setup.root + back), ("set-cookie", cookie)))
+
+    def _forget(self, secret: str | None) -> None:
+        """Ends the session that the browser had before, whose secret it is given no other use for."""
+        if secret is not None:
+            with suppress(TributaryError):
+                self._door().sign_out(secret)
 
     def end(self, asked: Asked) -> Replied:
         """Ends the session, here and in the browser."""
@@ -172,7 +180,12 @@ class Reception:
         token = self._setup.public_token()
         if token is None:
             return None
-        principal = self._door().authenticate(token)
+        try:
+            principal = self._door().authenticate(token)
+        except Unauthenticated as error:
+            # It ended, or was revoked to close the page: whoever wants to see something signs in.
+            log.event(Event.PAGE_FAILED, level=log.WARNING, error=error)
+            return None
         if principal.role is not Role.READER:
             raise BadSetting("TRIBUTARY_DASHBOARD_TOKEN must be a reader's: anybody sees what it may see")
         return _Guest(principal=principal, visitor=replace(_visitor(principal, ""), name="anybody", public=True))

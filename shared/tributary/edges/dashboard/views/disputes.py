@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 20
 _SHORT = 160
+_MOST_DIGITS = 18
 _SORTS = {"dispute": "Disputes", "challenge": "Challenges"}
 _STATES = {"open": "Open", "settled": "Ended", "any": "All"}
 
@@ -98,7 +99,7 @@ def _rationale(visit: Visit) -> str | None:
 
 def _seen(visit: Visit) -> int:
     seen = visit.given("seen")
-    if not (seen.isascii() and seen.isdecimal()):
+    if not (seen.isascii() and seen.isdecimal() and len(seen) <= _MOST_DIGITS):
         raise broken("seen", "must be the tick of the page that the form is on")
     return int(seen)
 
