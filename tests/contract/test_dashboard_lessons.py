@@ -100,6 +100,9 @@ def test_list_is_of_the_standing_and_filters_asked_for_and_paged(tribal: Tribal)
             assert "Host h3 is slow." in narrowed
             assert "Shard" not in narrowed
         assert "No lesson is so The list is complete" in found(visitor, "/lessons", status="retired")
+        beyond = found(visitor, "/lessons", subject="hosts", before=older[0].partition("before=")[2])
+        assert "There are no older ones" in beyond
+        assert "none passes" not in beyond
 
 
 def test_lesson_page_tells_how_it_stands_why_and_what_came_before_it(tribal: Tribal) -> None:
