@@ -282,6 +282,15 @@ def test_anybody_sees_what_is_public_and_only_that(tribal: Tribal) -> None:
     assert "csrf" not in shown.text
 
 
+def test_a_public_token_that_ended_has_everybody_sign_in_again(tribal: Tribal) -> None:
+    token = tribal.token("ending", Role.READER)
+    with visiting(tribal, None, setup=Setup(secure=False, public_token=lambda: token)) as visitor:
+        assert visitor.get("/status").status_code == 200
+        ending = tribal.memory.authenticate(token).agent_id
+        tribal.rows("UPDATE tributary.token SET revoked_at = now() WHERE agent_id = %s", ending)
+        assert visitor.get("/status").headers["location"] == "/sign-in?next=%2Fstatus"
+
+
 def test_a_public_token_that_may_more_than_read_shows_nothing(tribal: Tribal) -> None:
     with visiting(tribal, None, setup=Setup(secure=False, public_token=lambda: tribal.curator_token)) as visitor:
         response = visitor.get("/status")

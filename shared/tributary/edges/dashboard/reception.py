@@ -172,7 +172,10 @@ class Reception:
         token = self._setup.public_token()
         if token is None:
             return None
-        principal = self._door().authenticate(token)
+        try:
+            principal = self._door().authenticate(token)
+        except Unauthenticated:  # it ended or was revoked: nothing is public any more
+            return None
         if principal.role is not Role.READER:
             raise BadSetting("TRIBUTARY_DASHBOARD_TOKEN must be a reader's: anybody sees what it may see")
         return _Guest(principal=principal, visitor=replace(_visitor(principal, ""), name="anybody", public=True))
