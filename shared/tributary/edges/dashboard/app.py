@@ -26,8 +26,8 @@ from tributary.edges.dashboard.table import PAGES
 from tributary.edges.dashboard.watch import Watch
 from tributary.telemetry import Event, log
 
-FORM_BYTES = 131_072
-"""The largest form that is read: the longest rationale in four-byte characters, percent-encoded, fits well."""
+FORM_BYTES = 262_144
+"""The largest form that is read: whatever a browser lets be typed fits, in any script, so that a refusal can show it again."""
 MOST_WAITING = 64
 """So many visitors may be held back at once until something happens; whoever comes beyond them is answered at once."""
 _READ = ["GET", "HEAD"]
@@ -134,6 +134,7 @@ class _App:
             form=form,
             headers={name.lower(): value for name, value in request.headers.items()},
             source=request.client.host if request.client else "",
+            sent=request.method == "POST",
         )
 
 
