@@ -95,6 +95,9 @@ def test_list_is_of_the_standing_and_filters_asked_for_and_paged(tribal: Tribal)
         second = words(visitor.get(older[0].replace("&amp;", "&")))
         assert second.count("Shard ") == 3
         assert "Newest" in second
+        narrowed = visitor.get("/lessons?status=any&kind=entity_fact&kind=gotcha&author=ana")
+        (older_of_it,) = re.findall(r'rel="next" href="([^"]+)"', narrowed.text)
+        assert words(visitor.get(older_of_it.replace("&amp;", "&"))).count("Shard ") == 2
         for query in ({"author": "ben"}, {"tags": "env=prod"}, {"kind": "gotcha"}, {"subject": "hosts"}):
             narrowed = found(visitor, "/lessons", **query)
             assert "Host h3 is slow." in narrowed

@@ -97,7 +97,7 @@ def _listed(visit: Visit, wanted: Wanted) -> Mapping[str, object]:
             before=before,
         )
     )
-    asked = {name: values for name, values in visit.query.items() if name not in ("before", "said") and any(values)}
+    asked = [(name, one) for name, given in visit.query.items() if name not in ("before", "said") for one in given if one]
     return {"broken": None, "hits": None, "told": explain(page.receipt), "listed": page, "before": before, "asked": asked}
 
 
