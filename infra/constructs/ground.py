@@ -38,9 +38,13 @@ class Ground:
     proxy: Proxy | None
 
     def environment(self, spec: FunctionSpec, *, connections: int, certificates: str = CERTIFICATES) -> dict[str, str]:
-        """Returns what code of ours is told wherever it runs: its models, its way to the database, where more settings are."""
+        """Returns what code of ours is told wherever it runs: its models, its way to the database, where more settings are.
+
+        And how often the gardener is due, so that whoever is asked how all stands knows when it is overdue.
+        """
         given = {
             "TRIBUTARY_CONNECTIONS": str(connections),
+            "TRIBUTARY_GARDEN_EVERY_S": str(60 * self.config.garden_minutes),
             **self.config.models,
             **self.door(spec, certificates=certificates).environment,
         }

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from tributary.core.agent import Principal, Role
 from tributary.core.costs import Budget, By, Cost, Costs, Spent
+from tributary.core.garden import Gardening, Rule, RuleReport
 from tributary.core.receipt import SearchPath
 from tributary.core.stats import AgentCalls, Calls, SpaceVectors, Stats
 from tributary.core.status import About, Observation, Status, Unseen
@@ -21,7 +22,17 @@ STATUS = Status(
             About.TRIBE, "without_vector", 2, ok=False, rule="every believed lesson has a vector in the serving space"
         ),
         Observation.of(About.TRIBE, "spaces", ("a: serving", "b: building")),
-        Observation.unknown(About.TRIBE, "last_gardening", Unseen.NOT_RECORDED),
+        Observation.unknown(About.TRIBE, "planned_with", Unseen.TIMED_OUT),
+        Observation.of(About.TRIBE, "last_gardening", "2026-03-01T11:50:00+00:00", rule="at most 2 hours ago"),
+        Observation.of(About.TRIBE, "gardening_failed", ("evict: timed_out",), ok=False),
+    ),
+    gardening=Gardening(
+        began_at=datetime(2026, 3, 1, 11, 49, tzinfo=UTC),
+        ended_at=datetime(2026, 3, 1, 11, 50, tzinfo=UTC),
+        rules=(
+            RuleReport(rule=Rule.STAMP, done=2),
+            RuleReport(rule=Rule.EVICT, left=3, refused={"in_grace": 3}, failed="timed_out"),
+        ),
     ),
 )
 

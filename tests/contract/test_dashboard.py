@@ -18,6 +18,7 @@ from tests.dashboards import Markup, Prober, visiting
 from tests.tribes import Tribal, open_tribal
 from tests.unit.test_dashboard_panel import READER, WRITER, changed
 from tributary import __version__
+from tributary.contract.status import GardeningReply, GardenRuleReply
 from tributary.core.agent import Role
 from tributary.core.errors import BadSetting, Unavailable
 from tributary.core.status import Observation, State, Unseen
@@ -28,6 +29,7 @@ from tributary.edges.dashboard.port import FrontDoor, Setup
 from tributary.edges.dashboard.problems import NOT_HERE
 from tributary.edges.dashboard.rendering import Frame, Rendering
 from tributary.edges.dashboard.table import PAGES
+from tributary.edges.dashboard.tribe_panel import tended
 from tributary.edges.dashboard.watch import KEPT_S, Watch
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202e"
@@ -432,14 +434,26 @@ def test_under_a_path_of_its_own_every_address_has_it(tribal: Tribal) -> None:
 def test_whatever_comes_into_a_page_is_escaped_and_what_it_hides_is_shown(tribal: Tribal) -> None:
     hostile = Panel(lamps=(Lamp(title=HOSTILE, state=State.OK),), serves=True)
     rendering, frame = Rendering(), Frame(at=tribal.clock(), path="/")
-    values = {"panel": hostile, "databases": hostile, "of_tribe": hostile.lamps, "facts": ((HOSTILE, HOSTILE),)}
-    text = rendering.page("status.html", {**values, "about": ((HOSTILE, HOSTILE),)}, frame)
+    values: dict[str, object] = {
+        "panel": hostile,
+        "databases": hostile,
+        "of_tribe": hostile.lamps,
+        "facts": ((HOSTILE, HOSTILE),),
+    }
+    run = GardeningReply(
+        began_at=frame.at,
+        ended_at=frame.at,
+        failed=HOSTILE,
+        rules=[GardenRuleReply(rule=HOSTILE, done=1, left=0, refused={HOSTILE: 1}, failed=HOSTILE)],
+    )
+    values |= {"gardening": run, "tended": tended(run), "about": ((HOSTILE, HOSTILE),)}
+    text = rendering.page("status.html", values, frame)
     problem = replace(NOT_HERE, title=HOSTILE, detail=HOSTILE, to_do=HOSTILE)
     text += rendering.page("problem.html", {"problem": problem}, replace(frame, said=HOSTILE, refusal=problem))
     markup = Markup(text)
     assert all("src" in one for tag, one in markup.tags if tag == "script")
     assert not [one for _, one in markup.tags if "onerror" in one]
-    assert markup.words.count(SHOWN) == 14
+    assert markup.words.count(SHOWN) == 18
     assert "\u202e" not in text
 
 

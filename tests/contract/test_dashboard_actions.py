@@ -195,7 +195,24 @@ def test_the_status_says_what_a_recall_of_the_tribe_needs_and_nothing_is_ok_that
         well = words(visitor.get("/status").text)
         assert "All is well" in well
         assert "A recall is answeredok" in well
-        assert "The gardener's last rununknown gardening_not_recorded" in well
+        assert "Gardener: came by when it was dueunknown never_gardened" in well, "which makes the whole no worse"
+        tribal.memory.gardener.run(tribal.tribe_id)
+        tended = words(visitor.get("/status").text)
+        assert "Gardener: came by when it was dueok" in tended
+        assert "pruneWhat is old enough is forgotten00noneno" in tended
+        tribal.rows(
+            """UPDATE tributary.gardening
+               SET began_at = began_at - interval '3 hours', ended_at = ended_at - interval '2 hours 1 minute',
+                   rules = jsonb_set(
+                       rules, '{evict}', '{"done": 1, "left": 4, "refused": {"in_grace": 3}, "failed": "timed_out"}')"""
+        )
+        neglected = words(visitor.get("/status").text)
+        assert "Something is failing" in neglected
+        assert "Gardener: came by when it was duefailing gardener_absent" in neglected
+        assert "Gardener: none of its rules failedfailing gardener_failing" in neglected
+        assert "evictLessons beyond the tribe's room are evicted14in_grace 3timed_out" in neglected
+        tribal.memory.gardener.run(tribal.tribe_id)
+        assert "All is well" in words(visitor.get("/status").text)
         tribal.rows("DELETE FROM tributary.lesson_vector")
         tribal.learn(tribal.curator, "The deploy API needs X-Batch: true")
         tribal.rows("UPDATE tributary.tribe_space SET vectors = vectors - 1 WHERE tribe_id = %s", tribal.tribe_id)
@@ -207,5 +224,5 @@ def test_the_status_says_what_a_recall_of_the_tribe_needs_and_nothing_is_ok_that
         shown = Markup(away.text)
     lamps = [str(one.get("class")) for tag, one in shown.tags if tag == "li" and one.get("class")]
     assert away.status_code == 200
-    assert lamps == ["ok"] * 4 + ["unknown"] * 8
+    assert lamps == ["ok"] * 4 + ["unknown"] * 9
     assert "Not all can be told" in shown.words

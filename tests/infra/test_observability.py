@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from infra.metrics import DIMENSION, NAMESPACE, one_of
 from tests.infra.conftest import ROOT, Deployment
+from tributary.core.garden import longest_absence
 from tributary.edges.lambda_http import metrics
 from tributary.telemetry.metrics import Metric
 
@@ -108,6 +110,18 @@ def test_no_alarm_looks_back_further_than_cloudwatch_does(prod: Deployment, dev:
 def test_line_of_an_alarm_names_its_dimension_or_is_refused() -> None:
     with pytest.raises(ValueError, match="Coverage has coverage besides the service"):
         one_of("Coverage", "recall", statistic="Sum")
+
+
+def test_the_status_misses_the_gardener_when_its_alarm_does(prod: Deployment, dev: Deployment) -> None:
+    (alarm,) = [one for one in _alarms(prod) if _section(one) == "gardener-absent"]
+    assert _patience(prod) == timedelta(seconds=alarm["Period"] * alarm["EvaluationPeriods"])
+    assert _patience(dev) == timedelta(days=2), "without alarms, and woken once a day"
+
+
+def _patience(deployment: Deployment) -> timedelta:
+    """Returns for how long the status of a deployment misses no gardener."""
+    every_s = deployment.function("recall")["Environment"]["Variables"]["TRIBUTARY_GARDEN_EVERY_S"]
+    return longest_absence(timedelta(seconds=int(every_s)))
 
 
 def _section(alarm: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from tests.gardens import backdate
 from tests.tribes import Tribal, open_tribal
 from tests.unit.test_core_eviction import applied_at, looks_at_now_only
 from tributary.core.confidence import HALF_LIFE_DAYS, PRIOR_WEIGHT, WITHERED_BELOW
+from tributary.core.curation import Ending
 from tributary.core.eviction import Belief, endings
 from tributary.core.garden import Rule
 from tributary.core.lesson import Kind
@@ -48,7 +49,7 @@ class SteppedClock:
 
 
 def sow(tribal: Tribal, chance: random.Random) -> None:
-    """Learns lessons of every kind, age and protection; some are confirmed, some contradicted."""
+    """Learns lessons of every kind, age and protection; some are confirmed, some contradicted, also by what was once rejected."""
     agents = [tribal.agent(f"agent-{number}") for number in range(4)]
     now = datetime.now(UTC)
 
@@ -72,7 +73,11 @@ def sow(tribal: Tribal, chance: random.Random) -> None:
         for agent in chance.sample(agents, chance.choice((0, 0, 1, 3))):
             tribal.memory.reinforce(agent, lesson_id)
         if chance.random() < 0.3:
-            tribal.learn(chance.choice(agents), f"not fact {number}", subject=f"matter {number}")
+            said = tribal.learn(chance.choice(agents), f"not fact {number}", subject=f"matter {number}")
+            if said.dispute_id is not None and number % 2:
+                tribal.memory.curate.resolve(tribal.curator, said.dispute_id, Ending.REJECTED, rationale="it was looked at")
+                again = tribal.learn(tribal.agent(f"stubborn-{number}"), f"not fact {number}", subject=f"matter {number}")
+                assert again.precedent is not None
     for lesson_id in learned:
         if chance.random() < 0.6:  # the others are in their grace
             backdate(tribal, lesson_id, days=chance.uniform(0, 60))
@@ -118,7 +123,7 @@ def beliefs(url: str) -> list[Belief]:
                       (SELECT count(DISTINCT o.agent_id)
                        FROM tributary.dispute_about b JOIN tributary.dispute d USING (dispute_id)
                        JOIN tributary.lesson o ON o.lesson_id = d.lesson_id
-                       WHERE b.lesson_id = l.lesson_id AND d.kind = 'conflict' AND d.state = 'open')
+                       WHERE b.lesson_id = l.lesson_id AND d.kind = 'conflict' AND d.state = 'open' AND d.precedent IS NULL)
                FROM tributary.lesson l WHERE l.believed"""
         ).fetchall()
     return [
@@ -183,6 +188,12 @@ def test_the_gardeners_query_counts_as_recall_does_and_gives_first_what_lapses_f
 
     with open_tribal(database_url, judge=RuledJudge(within_a_subject)) as tribal:
         sow(tribal, random.Random(11))
+        again = tribal.rows(
+            """SELECT count(*) AS n FROM tributary.dispute d JOIN tributary.dispute_about b USING (tribe_id, dispute_id)
+               JOIN tributary.lesson l ON l.lesson_id = b.lesson_id
+               WHERE l.believed AND d.state = 'open' AND d.precedent IS NOT NULL"""
+        )
+    assert int(str(again[0]["n"])) > 3, "some are contradicted by what a curator rejected before, which weighs nothing"
     by_hand = {one.lesson_id: one for one in beliefs(database_url)}
     half_lives = Jsonb({kind.value: days * 86_400 for kind, days in HALF_LIFE_DAYS.items()})
     with psycopg.connect(database_url, row_factory=dict_row) as connection:
@@ -190,10 +201,30 @@ def test_the_gardeners_query_counts_as_recall_does_and_gives_first_what_lapses_f
             "SELECT * FROM tributary.garden_beliefs_v1(%s, %s, %s, %s, NULL)",
             (tribal.tribe_id, half_lives, PRIOR_WEIGHT, WITHERED_BELOW),
         ).fetchall()
+        recalled = connection.execute(
+            "SELECT * FROM tributary.lesson_rows_v1(%s, %s, tributary.latest_v1())", (tribal.tribe_id, list(by_hand))
+        ).fetchall()
     assert len(rows) == len(by_hand)
+    of_recall = {row["lesson_id"]: row for row in cast(list[Mapping[str, object]], recalled)}
     for row in cast(list[Mapping[str, object]], rows):
         one = by_hand[cast(UUID, row["lesson_id"])]
         for name in ("kind", "confidence", "confirmations", "contradictions", "learned_at", "last_confirmed_at", "keep_until"):
-            assert row[name] == getattr(one, name), name
+            assert row[name] == getattr(one, name) == of_recall[one.lesson_id][name], name
     lapses = [lapse_of(by_hand[cast(UUID, row["lesson_id"])]).at for row in rows]
     assert all(later - earlier > -timedelta(seconds=1) for earlier, later in pairwise(lapses))
+
+
+def test_what_a_recall_believes_the_gardener_does_not_end_for_a_rejected_value_that_came_again(database_url: str) -> None:
+    """Two half-lives on it shows 0.225; had what was rejected any weight, 0.15, which is withered."""
+    with open_tribal(database_url, judge=RuledJudge(within_a_subject)) as tribal:
+        fact = tribal.learn(tribal.curator, "it is 80", subject="port", kind=Kind.ENTITY_FACT, confidence=0.9).lesson
+        assert fact is not None
+        rejected = tribal.learn(tribal.agent("writer"), "it is 81", subject="port")
+        assert rejected.dispute_id is not None
+        tribal.memory.curate.resolve(tribal.curator, rejected.dispute_id, Ending.REJECTED, rationale="80 was measured")
+        assert tribal.learn(tribal.agent("stubborn"), "it is 81", subject="port").precedent is not None
+        tribal.clock.advance(days=2 * HALF_LIFE_DAYS[Kind.ENTITY_FACT])
+        before = [one.lesson_id for one in tribal.memory.lessons(tribal.curator).lessons]
+        assert before == [fact.lesson_id]
+        assert tribal.memory.gardener.run(tribal.tribe_id, budget_s=None).rule(Rule.STAMP).done == 0
+        assert [one.lesson_id for one in tribal.memory.lessons(tribal.curator).lessons] == before

@@ -28,8 +28,10 @@ EXACT, HNSW, TERMS = SearchPath.VECTOR_EXACT, SearchPath.VECTOR_HNSW, SearchPath
 DATABASE_CHECKS = ["server_version", "pgvector_version", "recovery", "schema_revision", "oldest_code"]
 TRIBE_CHECKS = [
     *("tick", "clock_ahead_s", "pending", "disputed", "quarantined", "spaces", "serving_space", "without_vector"),
-    *("index", "beside_index", "path", "planned_with", "last_gardening", "embedder", "recall"),
+    *("index", "beside_index", "path", "planned_with", "last_gardening", "gardening_failed", "embedder", "recall"),
 ]
+OF_THE_TRIBE = ("tick", "clock_ahead_s", "pending", "disputed", "quarantined", "last_gardening", "gardening_failed")
+"""What one function tells."""
 
 
 def status(tribal: Tribal) -> Status:
@@ -79,12 +81,12 @@ def index_of(tribal: Tribal) -> str:
 # -- everything well
 
 
-def test_of_a_tribe_that_is_well_everything_is_ok_but_what_nobody_writes_down(tribal: Tribal) -> None:
+def test_of_a_tribe_that_is_well_everything_is_ok_but_what_did_not_happen_yet(tribal: Tribal) -> None:
     tribal.learn(tribal.curator, "the cache is warm")
     found = status(tribal)
     assert [one.check for one in found.observations] == DATABASE_CHECKS + TRIBE_CHECKS
     unknown = {one.check: one.cause for one in found.observations if one.state is not State.OK}
-    assert unknown == {"last_gardening": Unseen.NOT_RECORDED}
+    assert unknown == {"last_gardening": Unseen.NOT_RECORDED, "gardening_failed": Unseen.NOT_RECORDED}
     assert found.warnings == ()
     assert found.usable_paths == (EXACT, TERMS)
     assert value(found, "tick") == 1
@@ -224,7 +226,6 @@ def test_with_the_database_away_all_of_it_is_unreachable(tribal: Tribal) -> None
     with open_memory(nowhere, adapters=tribal.adapters) as memory:
         found = memory.status(tribal.curator)
     unknown = {one.check: one.cause for one in found.observations if one.state is State.UNKNOWN}
-    assert unknown.pop("last_gardening") is Unseen.NOT_RECORDED
     assert set(unknown.values()) == {Unseen.UNREACHABLE}
     assert unknown["embedder"] is Unseen.UNREACHABLE, "it is compared with the references of its space before its first use"
     assert [one.check for one in found.observations if one.state is State.OK] == []
@@ -235,7 +236,7 @@ def test_with_the_database_away_all_of_it_is_unreachable(tribal: Tribal) -> None
     ("function", "checks"),
     [
         ("status_schema_v1()", {"schema_revision", "oldest_code"}),
-        ("status_tribe_v1(uuid)", {"tick", "clock_ahead_s", "pending", "disputed", "quarantined", "without_vector"}),
+        ("status_tribe_v1(uuid)", {*OF_THE_TRIBE, "without_vector"}),
         ("status_spaces_v1(uuid)", {"spaces", "serving_space"}),
         ("status_index_v1(uuid)", {"index", "beside_index", "without_vector"}),
         ("status_plan_v1(uuid, bigint, integer)", {"path", "planned_with"}),
@@ -260,7 +261,7 @@ def test_a_check_that_takes_too_long_hides_no_other(tribal: Tribal) -> None:
         found = memory.status(tribal.curator)
         holder.rollback()
     timed_out = {one.check for one in found.observations if one.cause is Unseen.TIMED_OUT}
-    assert timed_out == {"tick", "clock_ahead_s", "pending", "disputed", "quarantined", "without_vector"}
+    assert timed_out == {*OF_THE_TRIBE, "without_vector"}
     assert seen(found, "index").state is State.OK
 
 

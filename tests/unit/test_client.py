@@ -309,8 +309,16 @@ def test_stats_and_status_come_as_the_server_tells_them(memory: Memory, tribe: T
         "usable": True,
         "paths": [{"path": "terms", "usable": True}],
         "observations": [{**unknown, "cause": "not_recorded"}, {**unknown, "state": "ok", "value": ["a"], "cause": None}],
+        "gardening": {
+            "began_at": AT,
+            "ended_at": AT,
+            "failed": None,
+            "rules": [{"rule": "evict", "done": 1, "left": 2, "refused": {"in_grace": 2}, "failed": None}],
+        },
     }
     stats, status = memory.stats(), memory.status()
     assert (stats.tick, stats.calls.last_7_days, stats.by_agent) == (7, {"recall": 4}, None)
     assert (status.usable, [one.value for one in status.observations]) == (True, [None, ["a"]])
+    assert status.gardening is not None
+    assert [(one.rule, one.done, one.refused) for one in status.gardening.rules] == [("evict", 1, {"in_grace": 2})]
     assert [request.url.path for request in tribe.requests] == ["/v1/stats", "/v1/status"]

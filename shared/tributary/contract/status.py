@@ -66,6 +66,25 @@ class ObservationReply(Reply):
     )
 
 
+class GardenRuleReply(Reply):
+    """What one rule of the gardener came to."""
+
+    rule: str = Field(description="`settle`, `rescreen`, `rejudge`, `stamp`, `evict`, `embed`, `index`, `doubt` or `prune`.")
+    done: int
+    left: int = Field(description="What is due and waits for another run.")
+    refused: dict[str, int] = Field(description="What may not or could not be done, by code.")
+    failed: str | None = Field(description="The code of the error that ended the rule.")
+
+
+class GardeningReply(Reply):
+    """The gardener's last run in the tribe."""
+
+    began_at: datetime
+    ended_at: datetime
+    failed: str | None = Field(description="The code of what ended the run before its last rule.")
+    rules: list[GardenRuleReply] = Field(description="Those that it reached, in their order.")
+
+
 class PathReply(Reply):
     path: Literal["vector:exact", "vector:hnsw", "terms"]
     usable: bool
@@ -77,3 +96,4 @@ class StatusReply(Reply):
     usable: bool
     paths: list[PathReply]
     observations: list[ObservationReply]
+    gardening: GardeningReply | None = Field(description="Null when the gardener never ended a run, or when that cannot be told.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self
 from uuid import UUID
@@ -56,6 +57,39 @@ class RuleReport:
             "failed": self.failed,
             "ms": round(self.ms, 3),
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gardening:
+    """The last run in a tribe, by the database's clock. Of its rules those that it reached, without `kinds` and `ms`.
+
+    `failed` is the code of what ended it before its last rule.
+    """
+
+    began_at: datetime
+    ended_at: datetime
+    rules: tuple[RuleReport, ...]
+    failed: str | None = None
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What failed: a code after each rule's name, and by itself that of what no rule failed with."""
+        of_rules = tuple(f"{one.rule.value}: {one.failed}" for one in self.rules if one.failed)
+        known = {one.failed for one in self.rules}
+        return of_rules if self.failed is None or self.failed in known else (*of_rules, self.failed)
+
+
+_SHORTEST_PERIOD = timedelta(hours=1)
+_LONGEST_PERIOD = timedelta(days=1)
+
+
+def longest_absence(every: timedelta) -> timedelta:
+    """Returns how old the last run may be where one is due that often: two periods, as the alarm for an absent gardener waits.
+
+    A period counts as an hour at least; one of zero leaves the gardener to a schedule that nobody
+    here knows, and counts as a day.
+    """
+    return 2 * (max(every, _SHORTEST_PERIOD) if every else _LONGEST_PERIOD)
 
 
 @dataclass(frozen=True, kw_only=True)

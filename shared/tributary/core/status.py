@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tributary.core.garden import Gardening
 from tributary.core.receipt import SearchPath
 
 Seen = str | int | float | bool | tuple[str, ...]
@@ -68,10 +69,14 @@ PATHS = (SearchPath.VECTOR_EXACT, SearchPath.VECTOR_HNSW, SearchPath.TERMS)
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """All observations, and the paths by which a recall can find something now."""
+    """All observations, the paths by which a recall can find something now, and the gardener's last run.
+
+    `gardening` is None when no run has ended yet, or when that cannot be told.
+    """
 
     usable_paths: tuple[SearchPath, ...]
     observations: tuple[Observation, ...]
+    gardening: Gardening | None = None
 
     @property
     def usable(self) -> bool:

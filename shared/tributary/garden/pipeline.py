@@ -15,6 +15,7 @@ from tributary.core.garden import GardenReport, Rule, TribeReport
 from tributary.garden.budget import Budget, never
 from tributary.garden.doubt import doubt
 from tributary.garden.embed import embed
+from tributary.garden.ended import keep
 from tributary.garden.evict import evict
 from tributary.garden.index import index
 from tributary.garden.prune import prune, prune_files
@@ -156,10 +157,14 @@ class Gardener:
                 failed = error.code
                 span.failed(failed)
                 log.event(Event.GARDEN_FAILED, level=log.WARNING, error=error, rule=None, code=error.code)
-        ms = (time.monotonic() - began) * 1000
-        if visit is None:
-            return TribeReport(tribe_id=tribe_id, name=name, rules=(), failed=failed, ms=ms)
-        return visit.report(failed=failed, ms=ms)
+            ms = (time.monotonic() - began) * 1000
+            if visit is None:
+                report = TribeReport(tribe_id=tribe_id, name=name, rules=(), failed=failed, ms=ms)
+            else:
+                report = visit.report(failed=failed, ms=ms)
+            if not dry_run:
+                keep(self._tools, report)
+        return report
 
     def _tribes(self) -> list[Tribe]:
         return [(row[0], row[1]) for row in self._tools.database.rows(statement("garden", "tribes"), {})]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from typing import Any, cast
 
+from tributary.core.garden import Gardening, Rule, RuleReport, longest_absence
 from tributary.core.ports import SpaceDefinition
 from tributary.core.status import About, Observation, Unseen
-from tributary.store import CODE_LEVEL, is_known
+from tributary.store import CODE_LEVEL, is_known, rows
 
 OLDEST_SERVER = 150_000
 OLDEST_PGVECTOR = (0, 8)
@@ -147,6 +149,34 @@ def index_chosen(of_index: Answer, of_plan: Answer) -> bool:
     if not isinstance(of_index, Mapping) or not isinstance(of_plan, Mapping):
         return False
     return _document(of_index)["name"] in _document(of_plan)["indexes"]
+
+
+def last_gardening(of_tribe: Answer) -> Gardening | None:
+    """Returns the gardener's last run in the tribe; None when it never ended one, or that cannot be told."""
+    if isinstance(of_tribe, Unseen) or of_tribe is None or (row := _document(of_tribe)["gardening"]) is None:
+        return None
+    known = {rule: row["rules"][rule.value] for rule in Rule if rule.value in row["rules"]}
+    return Gardening(
+        began_at=rows.moment(row["began_at"]),
+        ended_at=rows.moment(row["ended_at"]),
+        rules=tuple(RuleReport(rule=rule, **came_to) for rule, came_to in known.items()),
+        failed=row["failed"],
+    )
+
+
+def gardening(of_tribe: Answer, last: Gardening | None, every: timedelta) -> Observations:
+    """Observes when the gardener last ended a run in the tribe, which is due that often, and what failed in it."""
+    most = longest_absence(every)
+    rule = f"at most {most / timedelta(hours=1):g} hours ago"
+    failing_rule = "no rule failed in the gardener's last run"
+    if last is None:
+        cause = of_tribe if isinstance(of_tribe, Unseen) else Unseen.NO_TRIBE if of_tribe is None else Unseen.NOT_RECORDED
+        yield Observation.unknown(About.TRIBE, "last_gardening", cause, rule)
+        yield Observation.unknown(About.TRIBE, "gardening_failed", cause, failing_rule)
+        return
+    recent = _document(of_tribe)["gardening"]["age_s"] <= most.total_seconds()
+    yield Observation.of(About.TRIBE, "last_gardening", last.ended_at.isoformat(), ok=recent, rule=rule)
+    yield Observation.of(About.TRIBE, "gardening_failed", last.failures, ok=not last.failures, rule=failing_rule)
 
 
 def _new_enough(version: str | None) -> bool:

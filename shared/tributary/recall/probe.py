@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import LiteralString
 from uuid import UUID
 
@@ -38,6 +39,8 @@ class Prober:
     recaller: Recaller
     embedder: Embedder
     exact_limit: int
+    gardened_every: timedelta
+    """How often the gardener is due."""
 
     def status(self, principal: Principal) -> Status:
         """Returns what can be seen of all that a recall of the principal's tribe needs; raises Forbidden only."""
@@ -61,6 +64,7 @@ class Prober:
         asked = _Asked(self.reading, About.TRIBE)
         tribe, spaces, index, plan = self._stored(tribe_id, asked)
         ran, recalled = self._recall(tribe_id, asked)
+        gardening = observing.last_gardening(tribe)
         observations = (
             *databases,
             *observing.tribe(tribe),
@@ -68,11 +72,12 @@ class Prober:
             *observing.vectors(tribe, index),
             *observing.index(index, self.exact_limit),
             *observing.plan(index, plan),
-            Observation.unknown(About.TRIBE, "last_gardening", Unseen.NOT_RECORDED),
+            *observing.gardening(tribe, gardening, self.gardened_every),
             self._embedding(),
             recalled,
         )
-        return Status(usable_paths=usable_paths(ran, index_chosen=observing.index_chosen(index, plan)), observations=observations)
+        paths = usable_paths(ran, index_chosen=observing.index_chosen(index, plan))
+        return Status(usable_paths=paths, observations=observations, gardening=gardening)
 
     def _stored(self, tribe_id: UUID, asked: _Asked) -> tuple[object, object, object, object]:
         """Returns what the database says of a tribe: in one round trip when all of it can be told, else each by itself."""

@@ -163,6 +163,7 @@ def open_memory(settings: Settings, *, adapters: Adapters | None = None, models:
             recaller=recaller,
             embedder=embedders.first,
             exact_limit=settings.exact_limit,
+            gardened_every=timedelta(seconds=settings.garden_every_s),
         ),
         warm_up=_warm_up(embedders.first),
         used=lambda: _used(given, models),

@@ -32,6 +32,7 @@ class Event(StrEnum):
     MIGRATION_FAILED = "migration.failed"
     GARDEN_SWEPT = "garden.swept"
     GARDEN_FAILED = "garden.failed"
+    GARDEN_UNRECORDED = "garden.unrecorded"
     OPERATED = "operator.done"
     SPACE_REFUSED = "space.refused"
     SPACE_PASSED_OVER = "space.passed_over"

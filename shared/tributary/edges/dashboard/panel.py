@@ -16,7 +16,7 @@ _FAILING = {
     "lag_s": "replica_behind",
 }
 """What is wrong when a check's value breaks its rule."""
-_NOWHERE_RECORDED = (Unseen.NOT_RECORDED, "gardening_not_recorded")
+_NOWHERE_RECORDED = (Unseen.NOT_RECORDED, "never_gardened")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,9 +114,17 @@ ADVICE: Mapping[str, Advice] = {
         means="The tribe's clock is ahead of the wall clock, as it is after a host's clock was wrong.",
         to_do="Nothing is lost: it waits until the wall clock has caught up. See to the host's clock.",
     ),
-    "gardening_not_recorded": Advice(
-        means="The database does not record when the gardener ran in a tribe.",
-        to_do="Its log and its metrics tell: docs/runbook.md.",
+    "never_gardened": Advice(
+        means="The gardener has ended no run in this tribe yet.",
+        to_do="Wait for its next one; if none comes, is it scheduled? docs/runbook.md tells where to look.",
+    ),
+    "gardener_absent": Advice(
+        means="The gardener has ended no run in this tribe for two of its periods: pending lessons, retries and evictions wait.",
+        to_do="Is its schedule on, or 'tributary serve' running? See gardener-absent in docs/runbook.md.",
+    ),
+    "gardener_failing": Advice(
+        means="Something failed in the gardener's last run in this tribe; the table below says which rule, and with which code.",
+        to_do="It is tried again at the next run; if it stays so, look the code up in docs/errors.md, and at the gardener's log.",
     ),
     "not_asked": Advice(
         means="The memory could not be asked, so nothing can be told of the tribe.",
@@ -151,7 +159,7 @@ class Panel:
 
     @property
     def state(self) -> State:
-        """The worst of its lamps; what no database records makes nothing worse."""
+        """The worst of its lamps; what no database has recorded yet makes nothing worse."""
         states = {lamp.state for lamp in self.lamps if lamp.cause not in _NOWHERE_RECORDED}
         return next((state for state in (State.NOT_OK, State.UNKNOWN) if state in states), State.OK)
 

@@ -10,7 +10,7 @@ from tributary.core.status import State
 from tributary.edges.dashboard.panel import ADVICE, Lamp
 
 if TYPE_CHECKING:
-    from tributary.contract.status import ObservationReply, StatusReply
+    from tributary.contract.status import GardeningReply, ObservationReply, StatusReply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +30,52 @@ _CHECKS = (
     _Check(check="index", title="Index: there if it is needed", failing="no_index"),
     _Check(check="planned_with", title="Index: used by recalls", failing="index_unused"),
     _Check(check="clock_ahead_s", title="The tribe's clock is right", failing="clock_ahead"),
-    _Check(check="last_gardening", title="The gardener's last run", failing="internal"),
+    _Check(check="last_gardening", title="Gardener: came by when it was due", failing="gardener_absent"),
+    _Check(check="gardening_failed", title="Gardener: none of its rules failed", failing="gardener_failing"),
 )
-_RENAMED = {"unreachable": "no_answer", "not_recorded": "gardening_not_recorded"}
+_RENAMED = {"unreachable": "no_answer", "not_recorded": "never_gardened"}
 """Causes that mean something else of a tribe than they do of a database."""
+
+
+_RULES = {
+    "settle": "Pending lessons are judged and settled",
+    "rescreen": "Lessons that no screen had looked at are screened",
+    "rejudge": "Pairs that no judge had answered are judged",
+    "stamp": "Lessons that time ended are marked so",
+    "evict": "Lessons beyond the tribe's room are evicted",
+    "embed": "Lessons without a vector get one",
+    "index": "Vectors are put into the tribe's index",
+    "doubt": "Actions whose lease ran out are put in doubt",
+    "prune": "What is old enough is forgotten",
+}
+"""What each rule of the gardener is for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tended:
+    """What one rule came to in the gardener's last run."""
+
+    rule: str
+    means: str
+    done: int
+    left: int
+    refused: str
+    failed: str | None
+
+
+def tended(gardening: GardeningReply | None) -> tuple[Tended, ...]:
+    """Returns a row for each rule that the gardener's last run reached."""
+    return tuple(
+        Tended(
+            rule=one.rule,
+            means=_RULES.get(one.rule, ""),
+            done=one.done,
+            left=one.left,
+            refused=", ".join(f"{code} {count}" for code, count in sorted(one.refused.items())),
+            failed=one.failed,
+        )
+        for one in (gardening.rules if gardening else ())
+    )
 
 
 def lamps_of(status: StatusReply | None) -> tuple[Lamp, ...]:

@@ -10,6 +10,7 @@ from tributary.contract import status as contract
 from tributary.core import ids
 from tributary.core.agent import Principal
 from tributary.core.costs import By, Cost, Costs
+from tributary.core.garden import Gardening
 from tributary.core.stats import Calls, Stats
 from tributary.core.status import PATHS, Observation, Status
 
@@ -45,6 +46,7 @@ def status(one: Status) -> contract.StatusReply:
         usable=one.usable,
         paths=[contract.PathReply(path=path.value, usable=path in one.usable_paths) for path in PATHS],
         observations=[observation(seen) for seen in one.observations],
+        gardening=None if one.gardening is None else _gardening(one.gardening),
     )
 
 
@@ -56,6 +58,20 @@ def observation(seen: Observation) -> contract.ObservationReply:
         value=list(seen.value) if isinstance(seen.value, tuple) else seen.value,
         rule=seen.rule,
         cause=None if seen.cause is None else seen.cause.value,
+    )
+
+
+def _gardening(one: Gardening) -> contract.GardeningReply:
+    return contract.GardeningReply(
+        began_at=one.began_at,
+        ended_at=one.ended_at,
+        failed=one.failed,
+        rules=[
+            contract.GardenRuleReply(
+                rule=rule.rule.value, done=rule.done, left=rule.left, refused=dict(rule.refused), failed=rule.failed
+            )
+            for rule in one.rules
+        ],
     )
 
 

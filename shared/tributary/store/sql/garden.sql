@@ -55,3 +55,7 @@ SELECT tributary.garden_refuse_v1(%(tribe_id)s, %(audits)s, %(lessons)s, %(codes
 SELECT tributary.garden_prune_v1(
     %(tribe_id)s, %(replies_before)s, %(days_before)s, %(spent_before)s, %(calls_before)s, %(hours_before)s, %(limit)s,
     %(delete)s)
+
+-- name: ended
+-- Keeps how a run in a tribe went, in place of the one before.
+SELECT tributary.garden_ended_v1(%(tribe_id)s, %(took_s)s, %(failed)s, %(rules)s)

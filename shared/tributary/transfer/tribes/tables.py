@@ -56,6 +56,7 @@ LEFT_OUT: Mapping[str, str] = MappingProxyType(
         "tribe_count": "counted by the database as the lessons come in",
         "pace": "how fast agents write just now, forgotten within a minute",
         "settling_turn": "who is at work just now",
+        "gardening": "how the gardener fared where the tribe came from: it begins anew where the tribe is restored",
         "responder_pace": "how often agents ask the incident agent just now, forgotten within a minute",
         "responder_turn": "turns that are under way just now",
     }

@@ -199,8 +199,10 @@ def database(ground: Ground) -> Sequence[Finding]:
     return [*findings, *(_finding(one) for one in seen.observations if one.check not in _NOT_TOLD)]
 
 
-_NOT_TOLD = frozenset({"tick", "pending", "disputed", "quarantined", "spaces", "beside_index", "path", "last_gardening"})
-"""Of what `probe` shows, that which is neither well nor unwell."""
+_NOT_TOLD = frozenset(
+    {"tick", "pending", "disputed", "quarantined", "spaces", "beside_index", "path", "last_gardening", "gardening_failed"}
+)
+"""Of what `probe` shows, that which is neither well nor unwell, and the gardener's runs: a server may just have been started."""
 
 _ADVICE = {
     "server_version": "upgrade PostgreSQL",

@@ -8,7 +8,7 @@ from datetime import timedelta
 from tributary import __version__
 from tributary.client.errors import TributaryError, Unauthenticated
 from tributary.edges.dashboard.page import Page, Shown
-from tributary.edges.dashboard.tribe_panel import facts_of, lamps_of
+from tributary.edges.dashboard.tribe_panel import facts_of, lamps_of, tended
 from tributary.edges.dashboard.visit import Visit
 
 
@@ -31,6 +31,8 @@ def _status(visit: Visit) -> Shown:
         "databases": databases,
         "of_tribe": of_tribe,
         "facts": facts_of(status) if status else (),
+        "gardening": status.gardening if status else None,
+        "tended": tended(status.gardening if status else None),
         "about": about,
     }
     return Shown(template="status.html", values=values)

@@ -14,6 +14,7 @@
 --          ├─ model_call, model_day            what calls of models cost (77_costs.sql)
 --          ├─ activity                         what happened in each hour that no event tells (78_activity.sql)
 --          ├─ settling_turn                    which settler is at its pending lessons (15_curation.sql)
+--          ├─ gardening                        how the gardener's last run in it went (15_curation.sql)
 --          ├─ pace, tribe_day                  how fast an agent and how much a tribe writes (15_curation.sql)
 --          ├─ evidence_file                    which files there are that lessons refer to (47_evidence.sql)
 --          └─ tribe_space ── space             where its vectors live (spaces are global)

@@ -43,6 +43,16 @@ CREATE TABLE tributary.settling_turn (
     until     timestamptz NOT NULL
 );
 
+-- How the gardener's last run in a tribe went. Codes and counts, no text.
+CREATE TABLE tributary.gardening (
+    tribe_id  uuid PRIMARY KEY,
+    began_at  timestamptz NOT NULL,
+    ended_at  timestamptz NOT NULL CHECK (ended_at >= began_at),
+    failed    text CHECK (octet_length(failed) BETWEEN 1 AND 100), -- the code of what ended it before its last rule
+    rules     jsonb NOT NULL -- {rule: {done, left, refused: {code: n}, failed: code}}, of the rules that it reached
+              CHECK (jsonb_typeof(rules) = 'object' AND octet_length(rules::text) <= 8192)
+) WITH (fillfactor = 25); -- every run rewrites the row: room for heap-only updates in its page
+
 -- How much a tribe wrote on a day (UTC).
 CREATE TABLE tributary.tribe_day (
     tribe_id  uuid NOT NULL,

@@ -4,6 +4,16 @@
 -- The tick that means "now, whatever it is".
 CREATE FUNCTION tributary.latest_v1() RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 9223372036854775807 $$;
 
+-- Which agent contradicts which lesson, and from which tick to which. The one definition for whoever weighs it, reads and gardener alike, so
+-- that none believes what another does not. It is counted by agents, since one counts once, however often it rewords.
+CREATE VIEW tributary.contradiction AS
+    SELECT b.tribe_id, b.lesson_id, c.agent_id, b.since_tick, d.closed_tick, d.state
+    FROM tributary.dispute_about b
+    JOIN tributary.dispute d ON d.tribe_id = b.tribe_id AND d.dispute_id = b.dispute_id
+    JOIN tributary.lesson c ON c.tribe_id = b.tribe_id AND c.lesson_id = d.lesson_id
+    WHERE d.kind = 'conflict'
+      AND d.precedent IS NULL; -- what a curator rejected weighs nothing by being said again
+
 -- The instant at which a lesson withers that was last confirmed at p_confirmed_at, if nobody confirms it any more: the rule itself, with its
 -- numbers, is core/confidence.py.
 --   p_weight, p_withered_below   the prior's weight, and under what confidence a lesson withers
@@ -52,12 +62,9 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
         WHERE f.tribe_id = p_tribe AND f.lesson_id = ANY (p_ids) AND f.tick <= p_tick GROUP BY f.lesson_id) c
         ON c.lesson_id = l.lesson_id
     LEFT JOIN (
-        SELECT b.lesson_id, count(DISTINCT o.agent_id) AS agents -- one agent counts once, however often it rewords
-        FROM tributary.dispute_about b JOIN tributary.dispute d USING (tribe_id, dispute_id)
-        JOIN tributary.lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
-        WHERE b.tribe_id = p_tribe AND b.lesson_id = ANY (p_ids) AND d.kind = 'conflict'
-          AND d.precedent IS NULL -- what a curator rejected weighs nothing by being said again
-          AND b.since_tick <= p_tick AND (d.closed_tick IS NULL OR d.closed_tick > p_tick) GROUP BY b.lesson_id) s
+        SELECT b.lesson_id, count(DISTINCT b.agent_id) AS agents FROM tributary.contradiction b
+        WHERE b.tribe_id = p_tribe AND b.lesson_id = ANY (p_ids)
+          AND b.since_tick <= p_tick AND (b.closed_tick IS NULL OR b.closed_tick > p_tick) GROUP BY b.lesson_id) s
         ON s.lesson_id = l.lesson_id
     WHERE l.tribe_id = p_tribe AND l.lesson_id = ANY (p_ids)
 $$;

@@ -53,12 +53,10 @@ RETURNS TABLE (lesson_id uuid, began boolean, revived boolean, lapsed text, at t
         JOIN unnest(p_kinds, p_half_lives_s) AS h(kind, half_life_s) USING (kind)
     ), disputed AS MATERIALIZED (
         -- how many agents contradicted it, by then
-        SELECT c.lesson_id, count(DISTINCT o.agent_id) FILTER (WHERE c.since_tick <= p_from) AS by_from,
-               count(DISTINCT o.agent_id) FILTER (WHERE (d.closed_tick > p_to) IS NOT FALSE) AS by_to
-        FROM tributary.dispute_about c JOIN tributary.dispute d USING (tribe_id, dispute_id)
-        JOIN tributary.lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
-        WHERE c.tribe_id = p_tribe AND d.kind = 'conflict' AND d.precedent IS NULL AND c.since_tick <= p_to
-          AND (d.closed_tick > p_from) IS NOT FALSE
+        SELECT c.lesson_id, count(DISTINCT c.agent_id) FILTER (WHERE c.since_tick <= p_from) AS by_from,
+               count(DISTINCT c.agent_id) FILTER (WHERE (c.closed_tick > p_to) IS NOT FALSE) AS by_to
+        FROM tributary.contradiction c
+        WHERE c.tribe_id = p_tribe AND c.since_tick <= p_to AND (c.closed_tick > p_from) IS NOT FALSE
           AND c.lesson_id IN (SELECT h.lesson_id FROM held h WHERE h.old)
         GROUP BY c.lesson_id
     ), confirmed AS MATERIALIZED (

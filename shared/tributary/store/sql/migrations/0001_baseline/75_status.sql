@@ -71,12 +71,16 @@ BEGIN
 END
 $$;
 
--- A tribe's clock beside the wall clock, and its counters.
+-- A tribe's clock beside the wall clock, its counters, and the gardener's last run there.
 CREATE FUNCTION tributary.status_tribe_v1(p_tribe uuid) RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     SELECT json_build_object(
         'tick', t.clock, 'ahead_s', round(extract(epoch FROM t.clock_at - clock_timestamp())::numeric, 3),
-        'lessons', (SELECT coalesce(json_object_agg(c.status, c.lessons), '{}') FROM tribe_count c WHERE c.tribe_id = t.tribe_id))
+        'lessons', (SELECT coalesce(json_object_agg(c.status, c.lessons), '{}') FROM tribe_count c WHERE c.tribe_id = t.tribe_id),
+        'gardening', (SELECT json_build_object(
+                          'began_at', g.began_at, 'ended_at', g.ended_at, 'failed', g.failed, 'rules', g.rules,
+                          'age_s', round(extract(epoch FROM clock_timestamp() - g.ended_at)::numeric, 3))
+                      FROM gardening g WHERE g.tribe_id = t.tribe_id))
     FROM tribe t WHERE t.tribe_id = p_tribe
 $$;
 

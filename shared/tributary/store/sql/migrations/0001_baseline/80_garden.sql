@@ -286,10 +286,8 @@ RETURNS SETOF tributary.garden_belief LANGUAGE sql STABLE SECURITY DEFINER SET s
           FROM lesson l
           LEFT JOIN (SELECT f.lesson_id, count(*) AS agents, max(f.at) AS last_at FROM confirmation f
                      WHERE f.tribe_id = p_tribe GROUP BY f.lesson_id) c ON c.lesson_id = l.lesson_id
-          LEFT JOIN (SELECT a.lesson_id, count(DISTINCT o.agent_id) AS agents
-                     FROM dispute d JOIN dispute_about a USING (tribe_id, dispute_id)
-                     JOIN lesson o ON o.tribe_id = p_tribe AND o.lesson_id = d.lesson_id
-                     WHERE d.tribe_id = p_tribe AND d.kind = 'conflict' AND d.state = 'open' GROUP BY a.lesson_id) s
+          LEFT JOIN (SELECT n.lesson_id, count(DISTINCT n.agent_id) AS agents FROM contradiction n
+                     WHERE n.tribe_id = p_tribe AND n.state = 'open' GROUP BY n.lesson_id) s
                  ON s.lesson_id = l.lesson_id
           WHERE l.tribe_id = p_tribe AND l.believed) b
     ORDER BY least(b.valid_until, withers_at_v1(b.confirmed_at, b.half_life_s, b.confidence, b.confirmations, b.contradictions,
@@ -402,5 +400,18 @@ BEGIN
     RETURN json_build_object('idempotency', cardinality(replies), 'usage', cardinality(uses), 'tribe_day', cardinality(days),
                              'pace', cardinality(paces), 'model_call', cardinality(calls), 'activity', cardinality(hours),
                              'session', cardinality(sessions), 'failed_sign_in', cardinality(tries));
+END
+$$;
+
+-- Keeps how a run in a tribe went that took p_took_s seconds and ends now, in place of the one before; without the gate, since no belief
+-- depends on it.
+CREATE FUNCTION tributary.garden_ended_v1(p_tribe uuid, p_took_s double precision, p_failed text, p_rules jsonb) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true); -- losing the last run's in a crash is harmless
+    INSERT INTO gardening (tribe_id, began_at, ended_at, failed, rules)
+    VALUES (p_tribe, statement_timestamp() - make_interval(secs => p_took_s), statement_timestamp(), p_failed, p_rules)
+    ON CONFLICT (tribe_id) DO UPDATE SET began_at = excluded.began_at, ended_at = excluded.ended_at, failed = excluded.failed,
+                                         rules = excluded.rules;
 END
 $$;

@@ -118,6 +118,7 @@ GRANT EXECUTE ON FUNCTION
     tributary.garden_tribes_v1, tributary.garden_survey_v1, tributary.garden_doubt_v1, tributary.garden_unscreened_v1, tributary.garden_unjudged_v1,
     tributary.garden_rejudge_v1, tributary.garden_try_v1, tributary.garden_useless_v1, tributary.garden_beliefs_v1,
     tributary.garden_last_write_v1, tributary.garden_end_v1, tributary.garden_refuse_v1, tributary.garden_prune_v1,
+    tributary.garden_ended_v1,
     tributary.space_unembedded_v1, tributary.space_embed_v1, tributary.space_check_v1, tributary.index_fresh_v1
     TO tributary_gardener;
 
