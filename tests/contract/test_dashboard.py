@@ -97,6 +97,15 @@ def test_a_token_is_let_in_once_and_never_comes_back(tribal: Tribal) -> None:
         assert known not in page.text + str(page.headers)
 
 
+@pytest.mark.parametrize("other", ['odd={"a": [1, 2]}', "bare", "=", "sp ace=1", "q=\"", "tributary2=x"])
+def test_a_cookie_of_another_server_of_the_host_locks_nobody_out(tribal: Tribal, other: str) -> None:
+    with visiting(tribal) as visitor:
+        own = f"tributary={visitor.client.cookies['tributary']}"
+        visitor.client.cookies.clear()
+        for header in (f"{other}; {own}", f"{own}; {other}"):
+            assert visitor.get("/status", cookie=header).status_code == 200, header
+
+
 def test_over_tls_the_cookie_is_bound_to_this_host(tribal: Tribal) -> None:
     with visiting(tribal, None, setup=Setup(secure=True)) as visitor:
         cookie = visitor.client.post("/sign-in", data={"token": tribal.curator_token}, follow_redirects=False).headers[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from http.cookies import CookieError, SimpleCookie
 
 
 class SessionCookie:
@@ -16,13 +15,12 @@ class SessionCookie:
 
     def read(self, header: str) -> str | None:
         """Returns the session's secret from a request's `Cookie` header, None without one."""
-        cookies: SimpleCookie = SimpleCookie()
-        try:
-            cookies.load(header)
-        except CookieError:
-            return None
-        found = cookies.get(self.name)
-        return found.value or None if found else None
+        # Not by http.cookies: it gives up on all of a header of which one cookie, maybe of another server of this host, is odd.
+        for one in header.split(";"):
+            name, _, value = one.partition("=")
+            if name.strip() == self.name:
+                return value.strip() or None
+        return None
 
     def begin(self, secret: str, *, at: datetime, ends_at: datetime) -> str:
         """Returns the `Set-Cookie` header that begins a session."""
