@@ -90,11 +90,16 @@ def problem_of(error: errors.TributaryError, *, sent: bool = False) -> Problem:
         return Problem(
             status=HTTPStatus.SERVICE_UNAVAILABLE,
             title=AWAY.title,
-            detail=f"{error.detail} {_UNKNOWN}" if error.detail.endswith(".") else f"{error.detail}. {_UNKNOWN}",
+            detail=f"{_reason(error).removesuffix('.')}. {_UNKNOWN}",
             to_do=_WHETHER if sent else "Look again in a moment; if it stays so, the status tells why.",
             again=True,
         )
     return FAILED
+
+
+def _reason(error: errors.Unavailable) -> str:
+    # What the SDK says of a request without a reply is about an address, which in this process is none.
+    return "It did not answer in time" if isinstance(error, errors.Unreachable) else error.detail
 
 
 def _detail(error: errors.TributaryError) -> str:
