@@ -18,6 +18,7 @@ from tests.dashboards import Markup, Prober, visiting
 from tests.tribes import Tribal, open_tribal
 from tests.unit.test_dashboard_panel import READER, WRITER, changed
 from tributary import __version__
+from tributary.client.errors import Unreachable
 from tributary.contract.status import GardeningReply, GardenRuleReply
 from tributary.core.agent import Role
 from tributary.core.errors import BadSetting, Unavailable
@@ -26,11 +27,12 @@ from tributary.edges.dashboard.app import FORM_BYTES, make_app
 from tributary.edges.dashboard.headers import HEADERS
 from tributary.edges.dashboard.panel import Lamp, Panel
 from tributary.edges.dashboard.port import FrontDoor, Setup
-from tributary.edges.dashboard.problems import NOT_HERE
+from tributary.edges.dashboard.problems import NOT_HERE, problem_of
 from tributary.edges.dashboard.rendering import Frame, Rendering
 from tributary.edges.dashboard.table import PAGES
 from tributary.edges.dashboard.tribe_panel import tended
 from tributary.edges.dashboard.watch import KEPT_S, Watch
+from tributary.edges.lambda_http.in_process import URL
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202e"
 SHOWN = HOSTILE.replace("\u202e", "\\u202e")
@@ -95,6 +97,15 @@ def test_a_token_is_let_in_once_and_never_comes_back(tribal: Tribal) -> None:
     secret = cookie.partition("=")[2].partition(";")[0]
     for known in (secret, tribal.curator_token):
         assert known not in page.text + str(page.headers)
+
+
+@pytest.mark.parametrize("other", ['odd={"a": [1, 2]}', "bare", "=", "sp ace=1", 'q="', "tributary2=x"])
+def test_a_cookie_of_another_server_of_the_host_locks_nobody_out(tribal: Tribal, other: str) -> None:
+    with visiting(tribal) as visitor:
+        own = f"tributary={visitor.client.cookies['tributary']}"
+        visitor.client.cookies.clear()
+        for header in (f"{other}; {own}", f"{own}; {other}"):
+            assert visitor.get("/status", cookie=header).status_code == 200, header
 
 
 def test_over_tls_the_cookie_is_bound_to_this_host(tribal: Tribal) -> None:
@@ -284,6 +295,15 @@ def test_anybody_sees_what_is_public_and_only_that(tribal: Tribal) -> None:
     assert "csrf" not in shown.text
 
 
+def test_a_public_token_that_ended_has_everybody_sign_in_again(tribal: Tribal) -> None:
+    token = tribal.token("ending", Role.READER)
+    with visiting(tribal, None, setup=Setup(secure=False, public_token=lambda: token)) as visitor:
+        assert visitor.get("/status").status_code == 200
+        ending = tribal.memory.authenticate(token).agent_id
+        tribal.rows("UPDATE tributary.token SET revoked_at = now() WHERE agent_id = %s", ending)
+        assert visitor.get("/status").headers["location"] == "/sign-in?next=%2Fstatus"
+
+
 def test_a_public_token_that_may_more_than_read_shows_nothing(tribal: Tribal) -> None:
     with visiting(tribal, None, setup=Setup(secure=False, public_token=lambda: tribal.curator_token)) as visitor:
         response = visitor.get("/status")
@@ -341,6 +361,13 @@ def test_when_nobody_can_be_looked_up_the_page_says_so_and_not_that_nothing_is_k
     assert "No connection to it could be opened" in page.text
     assert "<html" not in part.text
     assert "Nobody can sign in now" in sent.text
+
+
+def test_a_memory_that_takes_too_long_is_said_to_and_not_by_an_address_that_is_none() -> None:
+    problem = problem_of(Unreachable(f"no answer from {URL}: it took too long; check the url"), sent=True)
+    assert problem.status == 503
+    assert problem.detail.startswith("It did not answer in time. Nothing can be told meanwhile")
+    assert "Whether the form was acted on cannot be told" in problem.to_do
 
 
 def test_what_nobody_foresaw_is_500_with_the_headers_and_says_nothing_of_why() -> None:

@@ -139,7 +139,8 @@ def test_a_token_its_agent_and_its_role_end_and_change_as_said(tribal: Tribal, v
 @pytest.mark.parametrize("what", ["revoke", "role", "token", "tokens"])
 def test_whoever_would_lock_itself_out_is_warned_and_must_say_so(tribal: Tribal, visitor: Visitor, what: str) -> None:
     tribal.token("second", Role.CURATOR)
-    path = f"/agents/{agent_named(tribal, 'curator')}"
+    which = agent_named(tribal, "curator")
+    path = f"/agents/{which}"
     (token,) = tokens_of(tribal, "curator")
     action = {"token": f"{path}/tokens/{token}/revoke"}.get(what, f"{path}/{what}")
     fields = {"role": "writer"} if what == "role" else {"days": "30", "others": "end", "newest": token}
@@ -149,6 +150,8 @@ def test_whoever_would_lock_itself_out_is_warned_and_must_say_so(tribal: Tribal,
     refused = visitor.send(action, path, **fields)
     assert refused.status_code == 400
     assert "must be ticked" in refused.text
+    shouted = action.replace(which, "agt_" + which.removeprefix("agt_").upper())
+    assert visitor.send(shouted, path, **fields).status_code == 400, "an id is the same in either case"
     assert let_in(tribal, tribal.curator_token)
     assert tribal.memory.authenticate(tribal.curator_token).role is Role.CURATOR
     done = visitor.send(action, path, sure="yes", **fields)

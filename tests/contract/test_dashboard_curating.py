@@ -86,6 +86,9 @@ def test_what_is_held_back_is_shown_inert_with_what_hides_in_it_and_why(tribal: 
         assert shown.words.count(bare) == 7, "text, situation, subject, rationale, tag, and evidence twice"
         assert len([one for tag, one in shown.tags if tag == "pre" and one["class"] == "inert"]) == 6
         assert len([tag for tag, _ in shown.tags if tag == "script"]) == 1, "the page's own"
+        listed = visitor.markup("/decisions").words
+        assert "Held back by the screen" in listed
+        assert "HIJACK" not in listed, "a list of decisions warns of nothing"
 
 
 def test_a_release_and_a_retirement_act_once_and_a_second_curator_is_told(tribal: Tribal) -> None:

@@ -34,7 +34,7 @@ def words(response: httpx2.Response) -> str:
 
 
 def found(visitor: Visitor, path: str, **query: str) -> str:
-    response = visitor.get(f"{path}?{urlencode(query)}")
+    response = visitor.get(f"{path}?{urlencode(query)}" if query else path)
     assert response.status_code == 200, response.text
     return words(response)
 
@@ -52,9 +52,17 @@ def test_search_shows_hits_with_challenges_and_says_what_its_receipt_allows_to_c
         none = found(visitor, "/lessons", query="zebra husbandry")
         assert "The tribe knows nothing about it Every lesson that it believes was looked at" in none
         assert "Without the filters there may be some" in found(visitor, "/lessons", query="zebra husbandry", subject="zebras")
+        none = found(visitor, "/lessons", query="zebra husbandry", status="retired")
+        assert "The tribe knows nothing about it" in none, "a search is of what is believed, whatever a list would be of"
         fragment = visitor.get("/lessons?query=backups", **{"hx-request": "true"})
         assert "Backups are kept" in fragment.text
         assert "<html" not in fragment.text
+
+
+def test_list_of_a_tribe_that_ended_all_it_believed_says_so_and_blames_no_filter_of_searches(tribal: Tribal) -> None:
+    with visiting(tribal, Role.READER) as visitor:
+        for query in ("", "?confidence=0.9", "?kind=gotcha&kind=resolution"):
+            assert "The tribe believes nothing now" in found(visitor, f"/lessons{query}"), query
 
 
 def test_search_that_could_not_run_as_it_should_never_reads_as_nothing_known(tribal: Tribal) -> None:
@@ -95,11 +103,17 @@ def test_list_is_of_the_standing_and_filters_asked_for_and_paged(tribal: Tribal)
         second = words(visitor.get(older[0].replace("&amp;", "&")))
         assert second.count("Shard ") == 3
         assert "Newest" in second
+        narrowed = visitor.get("/lessons?status=any&kind=entity_fact&kind=gotcha&author=ana")
+        (older_of_it,) = re.findall(r'rel="next" href="([^"]+)"', narrowed.text)
+        assert words(visitor.get(older_of_it.replace("&amp;", "&"))).count("Shard ") == 2
         for query in ({"author": "ben"}, {"tags": "env=prod"}, {"kind": "gotcha"}, {"subject": "hosts"}):
-            narrowed = found(visitor, "/lessons", **query)
-            assert "Host h3 is slow." in narrowed
-            assert "Shard" not in narrowed
+            shown = found(visitor, "/lessons", **query)
+            assert "Host h3 is slow." in shown
+            assert "Shard" not in shown
         assert "No lesson is so The list is complete" in found(visitor, "/lessons", status="retired")
+        beyond = found(visitor, "/lessons", subject="hosts", before=older[0].partition("before=")[2])
+        assert "There are no older ones" in beyond
+        assert "none passes" not in beyond
 
 
 def test_lesson_page_tells_how_it_stands_why_and_what_came_before_it(tribal: Tribal) -> None:

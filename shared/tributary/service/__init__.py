@@ -7,6 +7,7 @@ from tributary.service.probing import open_prober
 from tributary.service.settings import Settings, load_settings
 from tributary.service.wiring import open_memory, open_operator
 from tributary.service.worker import counting_cells, settling, tending, tending_cells
+from tributary.store import within
 
 __all__ = [
     "Cells",
@@ -23,4 +24,5 @@ __all__ = [
     "settling",
     "tending",
     "tending_cells",
+    "within",
 ]

@@ -27,8 +27,8 @@ from tributary.edges.dashboard.table import PAGES
 from tributary.edges.dashboard.watch import Watch
 from tributary.telemetry import Event, log
 
-FORM_BYTES = 131_072
-"""The largest form that is read: the longest rationale in four-byte characters, percent-encoded, fits well."""
+FORM_BYTES = 262_144
+"""The largest form that is read: whatever a browser lets be typed fits, in any script, so that a refusal can show it again."""
 MOST_FIELDS = 500
 """So many fields may a form or an address have. The largest form of a page has a dozen."""
 MOST_WAITING = 64
@@ -145,6 +145,7 @@ class _App:
             form=form,
             headers=_headers(request),
             source=request.client.host if request.client else "",
+            sent=request.method == "POST",
         )
 
 

@@ -36,6 +36,8 @@ class Shown:
     template: str
     values: Mapping[str, object] = field(default_factory=dict)
     status: HTTPStatus = HTTPStatus.OK
+    asks_again: bool = True
+    """After a refusal: the form is on it once more, with what was typed. If not, the frame shows what was typed."""
 
 
 @dataclass(frozen=True, kw_only=True)

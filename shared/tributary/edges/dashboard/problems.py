@@ -40,6 +40,13 @@ AWAY = Problem(
     to_do="Look again in a moment.",
     again=True,
 )
+_WHETHER = "Whether the form was acted on cannot be told, either: look how it stands before you send it again."
+SESSION_OVER = Problem(
+    status=HTTPStatus.UNAUTHORIZED,
+    title="Nothing was changed",
+    detail="Your session is over.",
+    to_do="Sign in again, open the page, and send the form from there.",
+)
 STALE_FORM = Problem(
     status=HTTPStatus.FORBIDDEN,
     title="Nothing was changed",
@@ -80,8 +87,8 @@ _TITLES = (
 )
 
 
-def problem_of(error: errors.TributaryError) -> Problem:
-    """Returns what is told of an error of the memory."""
+def problem_of(error: errors.TributaryError, *, sent: bool = False) -> Problem:
+    """Returns what is told of an error of the memory; `sent` when it answers a form."""
     for kind, status, title, to_do in _TITLES:
         if isinstance(error, kind):
             return Problem(status=status, title=title, detail=_detail(error), to_do=to_do)
@@ -89,11 +96,16 @@ def problem_of(error: errors.TributaryError) -> Problem:
         return Problem(
             status=HTTPStatus.SERVICE_UNAVAILABLE,
             title=AWAY.title,
-            detail=f"{error.detail} {_UNKNOWN}" if error.detail.endswith(".") else f"{error.detail}. {_UNKNOWN}",
-            to_do="Look again in a moment; if it stays so, the status tells why.",
+            detail=f"{_reason(error).removesuffix('.')}. {_UNKNOWN}",
+            to_do=_WHETHER if sent else "Look again in a moment; if it stays so, the status tells why.",
             again=True,
         )
     return FAILED
+
+
+def _reason(error: errors.Unavailable) -> str:
+    # What the SDK says of a request without a reply is about an address, which in this process is none.
+    return "It did not answer in time" if isinstance(error, errors.Unreachable) else error.detail
 
 
 def _detail(error: errors.TributaryError) -> str:

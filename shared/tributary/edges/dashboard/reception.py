@@ -5,8 +5,9 @@ session or public -> role -> form token -> view (over the SDK, as the visitor) -
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
@@ -22,7 +23,7 @@ from tributary.edges.dashboard.cookies import SessionCookie
 from tributary.edges.dashboard.forgery import FIELD, form_token, from_here, is_token
 from tributary.edges.dashboard.page import CHANGE_S, READ_S, Answer, Nothing, Page, Sent, Shown
 from tributary.edges.dashboard.port import OpenDoor, Setup
-from tributary.edges.dashboard.problems import AWAY, FAILED, STALE_FORM, Problem, problem_of
+from tributary.edges.dashboard.problems import AWAY, FAILED, SESSION_OVER, STALE_FORM, Problem, problem_of
 from tributary.edges.dashboard.rendering import Entry, Frame, Rendering
 from tributary.edges.dashboard.sign_in import SIGN_IN, SignIn, way_back
 from tributary.edges.dashboard.table import MENU, SAID
@@ -32,6 +33,9 @@ from tributary.edges.lambda_http.in_process import URL, Functions, InProcess
 from tributary.edges.lambda_http.principal import to_context
 from tributary.telemetry import Event, log
 
+_WRITTEN = ("text", "situation", "ref", "rationale", "result", "reason", "note", "name")
+"""The fields of forms that people write something into."""
+_SHORTEST_S = 0.001
 _NO_TOKEN = "none"  # noqa: S105  (the session says who asks instead)
 
 
@@ -46,10 +50,20 @@ class Asked:
     headers: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     """The address that it came from, as the server vouches for it."""
+    sent: bool = False
+    """It sends a form."""
 
     @property
     def fragment(self) -> bool:
         return self.headers.get("hx-request") == "true"
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """What somebody wrote into the fields of a form: all that would be a pity to lose. Nothing that another site sent."""
+        if not from_here(self.headers):
+            return ()
+        given = (self.form.get(name, ("",))[0].strip() for name in _WRITTEN)
+        return tuple(one for one in given if one)
 
     @property
     def target(self) -> str:
@@ -91,7 +105,17 @@ class Reception:
         self.rendering = Rendering(setup.root)
 
     def answer(self, page: Page, asked: Asked, *, may_wait: bool = True) -> Replied:
-        """Returns what a page answers. Raises nothing that anybody foresaw."""
+        """Returns what a page answers. Raises nothing that anybody foresaw.
+
+        A database that hangs is waited for no longer than the page may take; then it is unavailable.
+        """
+        waits_s = self._setup.live_s if page.waits and may_wait else 0.0
+        seconds = CHANGE_S if page.method == "POST" else READ_S + waits_s
+        with _within(seconds):
+            return self._answer(page, asked, seconds=seconds, may_wait=may_wait)
+
+    def _answer(self, page: Page, asked: Asked, *, seconds: float, may_wait: bool) -> Replied:
+        ends_at = time.monotonic() + seconds
         try:
             guest = self._guest(asked)
         except TributaryError as error:
@@ -100,8 +124,8 @@ class Reception:
             return self._to_sign_in(page, asked)
         frame = self._frame(asked, guest.visitor)
         if not guest.visitor.may(page.role):
-            refused = sdk.Forbidden(f"You are signed in as a {guest.visitor.role}; this needs a {page.role}.")
-            return self._problem(problem_of(refused), frame, fragment=asked.fragment)
+            forbidden = sdk.Forbidden(f"You are signed in as a {guest.visitor.role}; this needs a {page.role}.")
+            return self._problem(problem_of(forbidden), frame, fragment=asked.fragment)
         if page.method == "POST" and not self._is_own(asked, guest.visitor):
             return self._problem(STALE_FORM, frame)
         visit = partial(
@@ -117,14 +141,17 @@ class Reception:
             began=self._began,
             live_s=self._setup.live_s if may_wait else 0.0,
         )
-        seconds = CHANGE_S if page.method == "POST" else READ_S + (self._setup.live_s if page.waits else 0.0)
         with self._memory(guest.principal, seconds) as memory:
             try:
                 return self._shown(page.answer(visit(memory=memory)), frame)
             except sdk.Unauthenticated:
                 return self._to_sign_in(page, asked)
             except sdk.TributaryError as error:
-                return self._refused(error, page, partial(visit, memory=memory), frame)
+                refused = error
+        # In what time is left: whoever waits behind API Gateway is cut off soon after.
+        left_s = max(_SHORTEST_S, min(READ_S, ends_at - time.monotonic()))
+        with self._memory(guest.principal, left_s) as memory:
+            return self._refused(refused, page, partial(visit, memory=memory), frame)
 
     def sign_in(self, asked: Asked) -> Replied:
         """Shows the form for a token."""
@@ -136,7 +163,8 @@ class Reception:
         if not from_here(asked.headers):
             return self._problem(STALE_FORM, frame)
         try:
-            cookie = self._sign_in.begin(asked.form.get("token", ("",))[0].strip(), source=asked.source)
+            with _within(READ_S):
+                cookie = self._sign_in.begin(asked.form.get("token", ("",))[0].strip(), source=asked.source)
         except TributaryError as error:
             return self._sign_in_page(asked, refused=error)
         self._forget(self._cookie.read(asked.headers.get("cookie", "")))
@@ -157,7 +185,8 @@ class Reception:
             return self._problem(STALE_FORM, self._frame(asked, None))
         try:
             if secret is not None:
-                self._door().sign_out(secret)
+                with _within(READ_S):
+                    self._door().sign_out(secret)
         except TributaryError as error:
             return self._out_of_order(error, asked)
         location = f"{self._setup.root}{SIGN_IN}?said=signed-out"
@@ -182,9 +211,7 @@ class Reception:
             return None
         try:
             principal = self._door().authenticate(token)
-        except Unauthenticated as error:
-            # It ended, or was revoked to close the page: whoever wants to see something signs in.
-            log.event(Event.PAGE_FAILED, level=log.WARNING, error=error)
+        except Unauthenticated:  # it ended, or was revoked to close the page: nothing is public any more
             return None
         if principal.role is not Role.READER:
             raise BadSetting("TRIBUTARY_DASHBOARD_TOKEN must be a reader's: anybody sees what it may see")
@@ -200,7 +227,15 @@ class Reception:
 
     def _frame(self, asked: Asked, visitor: Visitor | None) -> Frame:
         said = asked.query.get("said", ("",))[0]
-        return Frame(at=self._now(), path=asked.path, visitor=visitor, menu=_menu(asked.path, visitor), said=SAID.get(said))
+        return Frame(
+            at=self._now(),
+            path=asked.path,
+            visitor=visitor,
+            menu=_menu(asked.path, visitor),
+            said=SAID.get(said),
+            sent=asked.sent,
+            unsent=asked.typed,
+        )
 
     def _shown(self, answer: Answer, frame: Frame) -> Replied:
         match answer:
@@ -215,7 +250,7 @@ class Reception:
 
     def _refused(self, error: sdk.TributaryError, page: Page, visit: partial[Visit], frame: Frame) -> Replied:
         """After a form: the page that it is on, as things stand now, with what was wrong; else a page of the problem alone."""
-        problem = problem_of(error)
+        problem = problem_of(error, sent=frame.sent)
         if problem is FAILED:
             log.event(Event.PAGE_FAILED, level=log.ERROR, error=error)
         if page.back is not None:
@@ -224,7 +259,8 @@ class Reception:
             except sdk.TributaryError:
                 shown = Nothing()
             if isinstance(shown, Shown):
-                return self._shown(replace(shown, status=problem.status), replace(frame, refusal=problem))
+                frame = replace(frame, refusal=problem, unsent=() if shown.asks_again else frame.unsent)
+                return self._shown(replace(shown, status=problem.status), frame)
         return self._problem(problem, frame, fragment=visit.keywords["fragment"])
 
     def _problem(self, problem: Problem, frame: Frame, *, fragment: bool = False) -> Replied:
@@ -252,6 +288,9 @@ class Reception:
             html = self.rendering.page("again.html", {"target": target}, self._frame(asked, None))
             return Replied(status=HTTPStatus.OK, html=html)
         back = way_back(asked.target if page.method == "GET" and not asked.fragment else "/")
+        if asked.typed and from_here(asked.headers):
+            # Going on to another page would lose it, and going back shows nothing that was typed: no page is kept.
+            return self._problem(SESSION_OVER, self._frame(asked, None))
         had_one = self._cookie.read(asked.headers.get("cookie", "")) is not None
         query = urlencode({**({"next": back} if back != "/" else {}), **({"said": "ended"} if had_one else {})})
         location = f"{self._setup.root}{SIGN_IN}" + (f"?{query}" if query else "")
@@ -265,6 +304,13 @@ class Reception:
         values = {"problem": problem, "next": back, "panel": self._watch.panel()}
         html = self.rendering.page("sign_in.html", values, self._frame(asked, None))
         return Replied(status=problem.status if problem else HTTPStatus.OK, html=html)
+
+
+def _within(seconds: float) -> AbstractContextManager[None]:
+    # Imported late: the service brings all of its rooms along, which no cold start should wait for.
+    from tributary.service import within
+
+    return within(seconds)
 
 
 def _visitor(principal: Principal, token: str) -> Visitor:

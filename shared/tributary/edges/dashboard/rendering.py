@@ -46,6 +46,10 @@ class Frame:
     """What the form did that the visitor comes from."""
     refusal: Problem | None = None
     """Why the form that is shown again was refused."""
+    sent: bool = False
+    """It answers a form, so no link leads to it."""
+    unsent: Sequence[str] = ()
+    """What was typed into a form that was refused, and stands in no field of the page."""
 
 
 class Rendering:

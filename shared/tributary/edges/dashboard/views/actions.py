@@ -50,7 +50,7 @@ def _one(visit: Visit) -> Shown:
         "typed": {"rationale": visit.given("rationale"), "result": visit.given("result")},
         "wrong": {name: rules.get(name, "") for name in ("rationale", "result")},
     }
-    return Shown(template="action.html", values=values)
+    return Shown(template="action.html", values=values, asks_again=action.state == "in_doubt")
 
 
 def _happened(visit: Visit) -> Sent:

@@ -117,7 +117,7 @@ def _secret(made: NewTokenReply, *, first: bool, ended_others: bool = False) -> 
 
 def _look_twice(visit: Visit) -> None:
     """Whoever takes something from itself says that it knows; raises InvalidRequest."""
-    if visit.part("id") == visit.visitor.agent and visit.given("sure") != "yes":
+    if visit.part("id").lower() == visit.visitor.agent and visit.given("sure") != "yes":
         raise broken("sure", "must be ticked: this is the agent that you are signed in as")
 
 

@@ -57,7 +57,7 @@ def _one(visit: Visit) -> Shown:
         "tried": visit.path.rpartition("/")[2] if visit.refusal else "",
         "typed": visit.given("rationale"),
     }
-    return Shown(template="dispute.html", values=values)
+    return Shown(template="dispute.html", values=values, asks_again=not dispute.ending)
 
 
 def _cut(text: str) -> str | None:

@@ -66,7 +66,9 @@ ENDINGS = {
 
 def _lesson(visit: Visit) -> Shown:
     as_of, before = moment_of(visit.asked("as_of")), _before(visit)
-    missing = Shown(template="lesson_missing.html", values={"as_of": visit.asked("as_of")}, status=HTTPStatus.NOT_FOUND)
+    missing = Shown(
+        template="lesson_missing.html", values={"as_of": visit.asked("as_of")}, status=HTTPStatus.NOT_FOUND, asks_again=False
+    )
     try:
         which = ids.lesson_id(visit.part("id"))
     except InvalidRequest:
@@ -76,7 +78,8 @@ def _lesson(visit: Visit) -> Shown:
         timeline = visit.memory.timeline(which, page_size=EVENTS, before=before)
     except NotFound:
         return missing
-    now = timeline.lesson
+    now, may = timeline.lesson, _may(visit, timeline.lesson, past=as_of is not None)
+    failed = visit.path.rpartition("/")[2] if visit.refusal else ""
     held = _held(timeline if before is None or now.status != "retired" else visit.memory.timeline(which, page_size=EVENTS))
     values: dict[str, object] = {
         "lesson": detail.lesson,
@@ -96,12 +99,12 @@ def _lesson(visit: Visit) -> Shown:
         "decisions": _decisions(visit, which),
         "compared": _compared,
         "own": not visit.visitor.public and now.author == visit.visitor.name,
-        "may": _may(visit, now, past=as_of is not None),
-        "failed": visit.path.rpartition("/")[2] if visit.refusal else "",
+        "may": may,
+        "failed": failed,
         "given": {name: visit.given(name) for name in visit.form},
         **_scored(visit, detail, as_of),
     }
-    return Shown(template="lesson.html", values=values)
+    return Shown(template="lesson.html", values=values, asks_again=may.get(failed, False))
 
 
 def _before(visit: Visit) -> int | None:

@@ -52,9 +52,14 @@ class Wanted:
         )
 
     @property
-    def narrowed(self) -> bool:
-        """Something besides the question leaves lessons out."""
-        return bool(self.kinds or self.subject or self.tags or self.author or self.confidence or self.status)
+    def narrows_search(self) -> bool:
+        """Something besides the question leaves lessons out of a search."""
+        return bool(self.kinds or self.subject or self.tags or self.author or self.confidence)
+
+    @property
+    def narrows_list(self) -> bool:
+        """Something leaves lessons out of a list, which is of one kind or of all."""
+        return bool(len(self.kinds) == 1 or self.subject or self.tags or self.author or self.status)
 
 
 def _lessons(visit: Visit) -> Shown:
@@ -97,7 +102,7 @@ def _listed(visit: Visit, wanted: Wanted) -> Mapping[str, object]:
             before=before,
         )
     )
-    asked = {name: values for name, values in visit.query.items() if name not in ("before", "said") and any(values)}
+    asked = [(name, one) for name, given in visit.query.items() if name not in ("before", "said") for one in given if one]
     return {"broken": None, "hits": None, "told": explain(page.receipt), "listed": page, "before": before, "asked": asked}
 
 

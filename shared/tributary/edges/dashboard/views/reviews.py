@@ -53,16 +53,19 @@ def _list(visit: Visit) -> Shown:
     before = "" if visit.refusal else visit.asked("before")
     wanted = cast("ReviewFilter", state.taken)
     page = next(visit.memory.curation.reviews(wanted, page_size=PAGE_SIZE, before=before or None).pages())
+    tried = visit.parts.get("id", "")
     values = {
         "cases": [_case(one) for one in page.items],
         "page": page,
         "state": state,
         "before": before,
         "signals": SIGNALS,
-        "tried": visit.parts.get("id", ""),
+        "tried": tried,
         "typed": visit.given("reason"),
     }
-    return Shown(template="reviews.html", values=values)
+    return Shown(
+        template="reviews.html", values=values, asks_again=tried in [one.id for one in page.items if one.state == "open"]
+    )
 
 
 def _reject(visit: Visit) -> Sent:
