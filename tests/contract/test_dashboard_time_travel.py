@@ -117,7 +117,7 @@ def test_chain_that_went_on_says_where_its_middle_is(tribal: Tribal) -> None:
     with visiting(tribal, Role.READER) as visitor:
         found = told(visitor, from_=1, at=3)
         assert "began to be believed 1 ended 1" in found
-        assert "It took the place of another lesson , not believed at the earlier moment" in found
+        assert "It took the place of another lesson, not believed at the earlier moment" in found
         assert "The lesson that took its place ended in turn" in found
         links = [one.get("href") for tag, one in visitor.markup("/time-travel?from=1&at=3").tags if tag == "a"]
         assert {middle, f"{middle}?as_of=2"} <= set(links)

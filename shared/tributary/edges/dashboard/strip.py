@@ -66,8 +66,6 @@ def strip(activity: ActivityReply, clock: int) -> Strip:
     for place, bucket in reversed(list(enumerate(activity.buckets))):
         height = max(_LEAST, HEIGHT * bucket.ticks / most) if bucket.ticks else 0.0
         end = bucket.start + _LENGTHS[activity.every]
-        bars.append(
-            Bar(start=bucket.start, end=end, ticks=bucket.ticks, last=last, x=STEP * place, height=round(height, 1))
-        )
+        bars.append(Bar(start=bucket.start, end=end, ticks=bucket.ticks, last=last, x=STEP * place, height=round(height, 1)))
         last = max(0, last - bucket.ticks)
     return Strip(bars=bars[::-1], every=activity.every, before=last)
