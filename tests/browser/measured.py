@@ -63,6 +63,28 @@ def keep_runs(tribal: Tribal, ends_at: datetime) -> None:
             )
 
 
+def keep_hours(tribal: Tribal, ends_at: datetime) -> None:
+    """Has the tribe's counters tell of recalls and learns in the three days before `ends_at`, more by day than by night."""
+    last = ends_at.replace(minute=0, second=0, microsecond=0)
+    for hours_ago in range(72):
+        hour = last - timedelta(hours=hours_ago)
+        calls = 2 + round(18 * max(0.0, math.sin((hour.hour - 5) / 24 * 2 * math.pi)))
+        shares = {"recall.complete": 0.82, "recall.approximate": 0.1, "recall.partial": 0.06, "recall.unknown": 0.02}
+        counts = {(what, 7 + hours_ago % 3): round(calls * share) for what, share in shares.items()}
+        counts |= {
+            ("recall.complete", 12): 1,
+            ("learn", 13): 1 + calls // 6,
+            ("pairs.judged", 0): calls,
+            ("pairs.escalated", 0): calls // 7,
+        }
+        for (what, number), count in counts.items():
+            tribal.rows(
+                "INSERT INTO tributary.activity VALUES (%s, %s, %s, %s, %s)"
+                " ON CONFLICT (tribe_id, hour, what, bin) DO UPDATE SET calls = excluded.calls",
+                *(tribal.tribe_id, hour, what, number, count),
+            )
+
+
 def _found(number: int) -> Iterator[Evaluation]:
     for suite, metric, n, better, values in _SHARES:
         yield _share(suite, metric, round(values[number] * n), n, better)

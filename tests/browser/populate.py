@@ -9,7 +9,7 @@ from functools import partial
 from uuid import UUID
 
 from tests.browser import story
-from tests.browser.measured import keep_runs
+from tests.browser.measured import keep_hours, keep_runs
 from tests.browser.retelling import Retelling
 from tests.browser.site import Company, company_of
 from tests.tribes import Tribal, open_tribal
@@ -61,6 +61,7 @@ def populate(tribal: Tribal, *, ends_at: datetime | None = None) -> Company:
     telling.add(26, partial(seed_demo, tribal.settings, tribal.name, adapters=tribal.adapters), lasts=1.1)
     telling.tell()
     keep_runs(tribal, telling.ends_at)
+    keep_hours(tribal, telling.ends_at)
     return company
 
 

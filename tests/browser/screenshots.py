@@ -58,6 +58,9 @@ class Shot:
 
 SHOTS: Sequence[Shot] = (
     Shot(name="sign-in", who=None, path="/sign-in"),
+    Shot(name="now"),
+    Shot(name="now-dark", theme="dark"),
+    Shot(name="now-phone", width=375),
     Shot(name="lessons", path="/lessons"),
     Shot(name="search", path="/lessons?query=checkout+answers+503"),
     Shot(name="search-phone", path="/lessons?query=checkout+answers+503", width=375, theme="dark"),

@@ -63,16 +63,17 @@ class StandInHistory(Historian):
         *,
         after: int = 0,
         limit: int = 100,
+        newest: bool = False,
         wait_s: float = 0.0,
         stop: threading.Event | None = None,
     ) -> Changes:
-        self.note("changes", principal=principal, after=after, limit=limit, wait_s=wait_s)
+        self.note("changes", principal=principal, after=after, limit=limit, newest=newest, wait_s=wait_s)
         if wait_s:
             self.while_waiting(stop or threading.Event())
         change = Change(
             occurrence=occurrence(), lesson_id=UUID(int=100), kind=Kind.GOTCHA, subject=None, text="needs X-Batch", held=False
         )
-        return Changes(changes=(change,), tick=2, clock=2)
+        return Changes(changes=(change,), after=after, tick=2, clock=2)
 
 
 def occurrence(event: Happening = Happening.LEARNED) -> Occurrence:

@@ -127,6 +127,25 @@ def test_a_replay_gives_each_tick_once_and_whole_and_ends_where_the_tables_stand
     assert {Happening.LEARNED, Happening.DISPUTED, Happening.RETIRED, Happening.DISPUTE_SETTLED} <= kinds
 
 
+def test_newest_changes_are_the_last_whole_ticks_and_say_where_they_begin(ruled: Tribal) -> None:
+    for number in range(6):
+        ruled.learn(ruled.curator, f"it is {number}", subject=f"subject {number // 2}")
+    for dispute in ruled.memory.desk.disputes(ruled.curator, kind=None, limit=100).items:
+        ruled.memory.curate.resolve(ruled.curator, dispute.dispute_id, Ending.ACCEPTED)  # several changes in one tick
+    everything = replayed(ruled, ruled.curator)
+    now = clock(ruled)
+    for after in range(now + 1):
+        for limit in (1, 2, 3, 5, 500):
+            page = ruled.memory.history.changes(ruled.curator, after=after, limit=limit, newest=True)
+            assert list(page.changes) == [one for one in everything if one.occurrence.tick > page.after]
+            assert (page.tick, page.more) == (now, False)
+            assert page.after >= after
+            earlier = [one for one in everything if after < one.occurrence.tick <= page.after]
+            last = [one for one in earlier if one.occurrence.tick == page.after]
+            assert not earlier or len(page.changes) + len(last) > limit, "one tick more would have fitted"
+            assert len(page.changes) <= limit or len({one.occurrence.tick for one in page.changes}) == 1
+
+
 def test_following_while_others_write_misses_nothing(ruled: Tribal) -> None:
     over = threading.Event()
 

@@ -334,8 +334,9 @@ def test_history_is_read_by_indexes_in_a_large_tribe(large: Tribal) -> None:
     small = {"agent", "tribe", "decision", "dispute", "dispute_about", "tribe_event", "confirmation"}
     told = "SELECT tributary.timeline_v1(%s, %s, %s, 100, NULL, 1000, NULL)"
     assert set(scanned(large, told, large.tribe_id, agent, lesson)) <= small
-    feed = "SELECT tributary.changes_v1(%s, %s, 15000, 100)"
-    assert set(scanned(large, feed, large.tribe_id, agent)) <= small
+    for after, newest in ((15000, False), (0, True)):
+        feed = "SELECT tributary.changes_v1(%s, %s, %s, 100, %s)"
+        assert set(scanned(large, feed, large.tribe_id, agent, after, newest)) <= small
     assert set(scanned(large, "SELECT tributary.clock_v1(%s)", large.tribe_id)) <= small
 
 

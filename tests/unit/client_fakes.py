@@ -114,10 +114,10 @@ def change(tick: int = 7, **over: Any) -> dict[str, Any]:
     return {**event(tick), "lesson": ONE, "kind": "gotcha", "subject": None, "text": "needs X-Batch", "held": False, **over}
 
 
-def changes(*ticks: int, clock: int | None = None, tick: int | None = None) -> dict[str, Any]:
+def changes(*ticks: int, after: int = 0, clock: int | None = None, tick: int | None = None) -> dict[str, Any]:
     upto = tick if tick is not None else max(ticks, default=0)
     known = clock if clock is not None else upto
-    return {"changes": [change(one) for one in ticks], "tick": upto, "clock": known, "more": upto < known}
+    return {"changes": [change(one) for one in ticks], "after": after, "tick": upto, "clock": known, "more": upto < known}
 
 
 def diff(**over: Any) -> dict[str, Any]:

@@ -130,6 +130,18 @@ def test_pages_tell_where_to_go_on(memory: Memory, tribe: Tribe) -> None:
     assert [(len(one.changes), one.tick) for one in memory.change_pages(follow=False)] == [(2, 1), (1, 2)]
 
 
+def test_one_page_is_asked_for_by_its_end_and_waits_within_the_time_of_a_call(memory: Memory, tribe: Tribe) -> None:
+    Script(tribe, changes(8, 9, after=7), changes(tick=9, after=9))
+    page = memory.change_page(newest=True, page_size=2)
+    assert (page.after, page.tick, [one.tick for one in page.changes]) == (7, 9, [8, 9])
+    assert memory.change_page(page.tick, wait_s=12.7).changes == []
+    sent = [dict(one.url.params) for one in tribe.requests]
+    assert sent == [{"after": "0", "limit": "2", "newest": "true"}, {"after": "9", "limit": "100", "wait_s": "12"}]
+    for wrong in (-1.0, 21.0):
+        with pytest.raises(InvalidRequest):
+            memory.change_page(wait_s=wrong)
+
+
 def test_a_page_that_leads_nowhere_is_no_reply_of_this_api(memory: Memory, tribe: Tribe) -> None:
     for page in (changes(tick=3, clock=3), changes(tick=5, clock=9)):
         Script(tribe, page)

@@ -9,7 +9,7 @@ import pytest
 from jinja2 import ChoiceLoader, DictLoader
 
 from tests.dashboards import Markup
-from tributary.edges.dashboard.charts import Chart, Series, Unit, bars, figure, histogram, lines, matrix, sparkline
+from tributary.edges.dashboard.charts import Chart, Series, Unit, bars, figure, histogram, lines, matrix, sparkline, strip
 from tributary.edges.dashboard.rendering import Frame, Rendering
 
 HOURS = [datetime(2026, 3, 1, 22, tzinfo=UTC) + timedelta(hours=hour) for hour in range(4)]
@@ -149,3 +149,12 @@ def test_names_are_text_and_a_picture_has_a_name_and_no_style(chart: Chart) -> N
 )
 def test_figures_are_said_with_their_unit(value: float | None, unit: Unit, said: str) -> None:
     assert figure(value, unit) == said
+
+
+def test_a_strip_shows_the_least_part_and_adds_up_and_nothing_is_drawn_of_none() -> None:
+    chart = strip([("complete", 9_999), ("partial", 1), ("unknown", 0)], label="coverage")
+    widths = [float(shape.d.split("h")[1].split("v")[0]) for shape in chart.shapes if shape.ink == "fill"]
+    assert widths == [317.0, 3.0]
+    assert [entry.name for entry in chart.legend] == ["complete 9,999", "partial 1", "unknown 0"]
+    assert cells(chart)[1] == ["partial", "1", "0.0 %"]
+    assert strip([("complete", 0)], label="coverage").is_empty

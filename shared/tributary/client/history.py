@@ -43,12 +43,15 @@ def timeline(which: LessonRef, *, page_size: int, before: int | None) -> Call[Ti
     )
 
 
-def changes(*, after: int, page_size: int, wait_s: int) -> Call[ChangesReply]:
+def changes(*, after: int, page_size: int, newest: bool = False, wait_s: int = 0) -> Call[ChangesReply]:
     if type(after) is not int or not 0 <= after < 2**63:
         raise broken("after", "must be a tick of an earlier reply, or 0")
     if not 1 <= page_size <= limits.CHANGES_LIMIT:
         raise broken("page_size", f"must be from 1 to {limits.CHANGES_LIMIT}")
-    query = {"after": str(after), "limit": str(page_size)} | ({"wait_s": str(wait_s)} if wait_s else {})
+    if not 0 <= wait_s <= limits.CHANGES_WAIT_S:
+        raise broken("wait_s", f"must be from 0 to {limits.CHANGES_WAIT_S}")
+    query = {"after": str(after), "limit": str(page_size)}
+    query |= ({"newest": "true"} if newest else {}) | ({"wait_s": str(wait_s)} if wait_s else {})
     return Call(operation="changes", method="GET", path="/v1/changes", query=query, read=lambda body: read(ChangesReply, body))
 
 

@@ -56,9 +56,10 @@ class ChangeReply(EventReply):
 
 
 class ChangesReply(Reply):
-    """Whole ticks, in order: all that happened after the tick asked for, up to `tick`. Go on with `after` = `tick`."""
+    """Whole ticks, in order: all that happened after the tick `after`, up to `tick`. Go on with `after` = `tick`."""
 
     changes: list[ChangeReply]
+    after: int = Field(description="The tick asked for; with `newest` a later one, where more happened than the page holds.")
     tick: int
     clock: int = Field(description="Where the tribe stands now.")
     more: bool = Field(description="There is more after `tick` already.")

@@ -49,6 +49,12 @@ HISTORY: tuple[Route, ...] = (
                 schema={"type": "integer", "minimum": 1, "maximum": limits.CHANGES_LIMIT, "default": 100},
             ),
             QueryParameter(
+                name="newest",
+                description="`true`: the last changes up to now, not the first after the tick; `after` in the reply tells where"
+                " they begin.",
+                schema={"type": "string", "enum": ["true", "false"], "default": "false"},
+            ),
+            QueryParameter(
                 name="wait_s",
                 description="When there is nothing new: seconds to wait for it. A server may cut it short, down to not at all.",
                 schema={"type": "integer", "minimum": 0, "maximum": limits.CHANGES_WAIT_S, "default": 0},

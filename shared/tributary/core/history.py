@@ -98,9 +98,10 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """Whole ticks: all that happened after the tick asked for, up to `tick`. `clock` is where the tribe stands."""
+    """Whole ticks, in order: all that happened after the tick `after`, up to `tick`. `clock` is where the tribe stands."""
 
     changes: tuple[Change, ...]
+    after: int
     tick: int
     clock: int
 

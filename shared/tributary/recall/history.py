@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import cast
 from uuid import UUID
 
 from tributary.core.agent import Principal, Role
@@ -17,12 +18,10 @@ from tributary.core.limits import CHANGES_LIMIT, CHANGES_WAIT_S, check_tick
 from tributary.core.ranking import DIGITS
 from tributary.recall import events
 from tributary.recall.listing import check_limit, listing_receipt
+from tributary.recall.lookout import Lookout
 from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.store import Database, rows, statement
-
-LOOK_EVERY_S = 0.25
-"""How often it is asked for whether the clock went on, while somebody waits. One look is a row by its key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +32,10 @@ class Historian:
     signer: Signer
     longest_wait_s: float
     now: Now = utc_now
+    _lookout: Lookout = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_lookout", Lookout(self._clock))
 
     def timeline(self, principal: Principal, lesson_id: UUID, *, limit: int = 100, before: int | None = None) -> Timeline:
         """Returns what happened to a lesson: its last `limit` events before the tick `before`, oldest first.
@@ -79,13 +82,15 @@ class Historian:
         *,
         after: int = 0,
         limit: int = 100,
+        newest: bool = False,
         wait_s: float = 0.0,
         stop: threading.Event | None = None,
     ) -> Changes:
         """Returns all that happened after the tick `after`, in whole ticks: as many as `limit` changes hold, but at least one.
 
-        When nothing did, waits up to `wait_s` seconds for a tick, without a connection in its hands, and gives up early when
-        `stop` is set. Raises InvalidRequest, also for a tick that the tribe has not reached, and Unavailable.
+        Where more happened these are the first ones, with `newest` the last. When nothing did, waits up to `wait_s` seconds for
+        a tick, without a connection in its hands, and gives up early when `stop` is set. Raises InvalidRequest, also for a tick
+        that the tribe has not reached, and Unavailable.
         """
         principal.require(Role.READER)
         check_tick("after", after)
@@ -94,27 +99,31 @@ class Historian:
         if not 0 <= wait_s <= CHANGES_WAIT_S:
             raise InvalidRequest("wait_s", f"must be from 0 to {CHANGES_WAIT_S}")
         ends_at = time.monotonic() + min(wait_s, self.longest_wait_s)
-        page = self._page(principal, after, limit)
-        if page.clock == after and self._waited(principal, after, ends_at, stop or threading.Event()):
-            page = self._page(principal, after, limit)
+        page = self._page(principal, after, limit, newest)
+        if page.clock == after and self._lookout.past(principal.tribe_id, after, ends_at=ends_at, stop=stop or threading.Event()):
+            page = self._page(principal, after, limit, newest)
         return page
 
-    def _page(self, principal: Principal, after: int, limit: int) -> Changes:
+    def _page(self, principal: Principal, after: int, limit: int, newest: bool) -> Changes:
         found = rows.document(
             self.database.value(
                 statement("recall", "changes"),
-                {"tribe_id": principal.tribe_id, "agent_id": principal.agent_id, "after": after, "limit": limit},
+                {
+                    "tribe_id": principal.tribe_id,
+                    "agent_id": principal.agent_id,
+                    "after": after,
+                    "limit": limit,
+                    "newest": newest,
+                },
             )
         )
         if after > found["clock"]:
             if found["replica"]:
                 raise Unavailable(f"tick {after} has not reached this database yet; it stands at {found['clock']}")
             raise InvalidRequest("after", f"must be a tick that was reached; the clock of this tribe stands at {found['clock']}")
-        return Changes(changes=tuple(map(events.change, found["changes"])), tick=found["tick"], clock=found["clock"])
+        return Changes(
+            changes=tuple(map(events.change, found["changes"])), after=found["after"], tick=found["tick"], clock=found["clock"]
+        )
 
-    def _waited(self, principal: Principal, after: int, ends_at: float, stop: threading.Event) -> bool:
-        """Returns True once the clock went past `after`, False when it did not in time."""
-        while (left_s := ends_at - time.monotonic()) > 0 and not stop.wait(min(LOOK_EVERY_S, left_s)):
-            if self.database.value(statement("recall", "clock"), {"tribe_id": principal.tribe_id}) != after:
-                return True
-        return False
+    def _clock(self, tribe_id: UUID) -> int:
+        return cast(int, self.database.value(statement("recall", "clock"), {"tribe_id": tribe_id}))

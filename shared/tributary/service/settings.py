@@ -152,7 +152,8 @@ class Settings(ModelSettings):
         default=None,
         ge=0,
         le=20,
-        description="Most seconds that a caller may wait for a change; beside `serve` 20 unless set, elsewhere 0.",
+        description="Most seconds that a caller may wait for a change; beside `serve` and in the dashboard's container"
+        " 20 unless set, elsewhere 0.",
     )
     idempotency_days: Whole = Field(
         default=7, ge=1, le=365, description="Days for which a write's first reply is kept for its idempotency key."

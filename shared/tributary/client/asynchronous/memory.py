@@ -430,6 +430,15 @@ class AsyncMemory:
         feed = AsyncFeed(self._run, clock=self._clock, sleep=self._sleep, jitter=self._jitter, longest_s=self._timeout_s / 2)
         return feed.pages(after, follow=follow, page_size=page_size)
 
+    async def change_page(self, after: int = 0, *, page_size: int = 100, newest: bool = False, wait_s: float = 0.0) -> Changes:
+        """Returns one page of the same changes: the first after the tick `after`, or, with `newest`, the last up to now.
+
+        It holds whole ticks, after `page.after` and up to `page.tick`. When there is nothing, waits up to `wait_s` seconds, 20
+        at most, for a tick, as far as the server lets anybody wait; the page may then be empty.
+        """
+        wait = int(min(wait_s, self._timeout_s / 2))
+        return await self._run(history.changes(after=after, page_size=page_size, newest=newest, wait_s=wait))
+
     def diff(self, from_: Moment = 0, to: Moment | None = None, *, page_size: int = 50, before: str | None = None) -> AsyncDiff:
         """Returns what the tribe believed at `to` (now, when left out) and not at `from_`, and the reverse, newest change first.
 

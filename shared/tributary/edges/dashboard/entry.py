@@ -26,7 +26,8 @@ def container_app() -> Asgi:
     """Returns the app over what the environment's settings name; for uvicorn's `--factory`."""
     from tributary.edges.dashboard.app import make_app
 
-    return _Served(make_app, stays=True, live_s=20.0).app
+    # less than the time in which the server is to end
+    return _Served(make_app, stays=True, live_s=8.0).app
 
 
 def lambda_handler() -> Callable[[dict[str, Any], Context], dict[str, Any]]:
@@ -88,9 +89,13 @@ class _Served:
         return self._opened.enter_context(open_prober(load_settings()))
 
     def _door(self) -> Cells:
+        from tributary.contract.limits import CHANGES_WAIT_S
         from tributary.service import counting_cells, load_settings, open_cells
 
-        cells = self._opened.enter_context(open_cells(load_settings()))
+        settings = load_settings()
+        if self._stays and settings.changes_wait_s is None:  # here a page that waits costs a thread, and no Lambda
+            settings = settings.model_copy(update={"changes_wait_s": CHANGES_WAIT_S})
+        cells = self._opened.enter_context(open_cells(settings))
         if self._stays:
             self._opened.enter_context(counting_cells(cells))
         self._cells.append(cells)

@@ -15,6 +15,7 @@ from tributary.edges.dashboard.views import (
     disputes,
     lesson,
     lessons,
+    now,
     quality,
     quarantine,
     reviews,
@@ -23,7 +24,7 @@ from tributary.edges.dashboard.views import (
 )
 
 _GROUPS: Sequence[tuple[str, Sequence[Sequence[Page]]]] = (
-    ("Tribe", (lessons.PAGES, lesson.PAGES, time_travel.PAGES)),
+    ("Tribe", (now.PAGES, lessons.PAGES, lesson.PAGES, time_travel.PAGES)),
     ("Curate", (disputes.PAGES, quarantine.PAGES, decisions.PAGES, reviews.PAGES)),
     ("Operate", (actions.PAGES, agents.PAGES, audit.PAGES)),
     ("Measure", (quality.PAGES, costs.PAGES, status.PAGES)),

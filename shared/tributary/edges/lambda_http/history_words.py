@@ -27,7 +27,9 @@ def timeline(one: Timeline) -> history.TimelineReply:
 
 
 def changes(page: Changes) -> history.ChangesReply:
-    return history.ChangesReply(changes=[_change(one) for one in page.changes], tick=page.tick, clock=page.clock, more=page.more)
+    return history.ChangesReply(
+        changes=[_change(one) for one in page.changes], after=page.after, tick=page.tick, clock=page.clock, more=page.more
+    )
 
 
 def diff(page: Diff) -> contract.DiffReply:

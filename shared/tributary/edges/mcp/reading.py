@@ -109,11 +109,10 @@ def _moment(given: int | str) -> int | datetime:
 
 
 def _changes(memory: Memory, given: ChangesArguments, _key: str) -> Answer:
-    page = next(memory.change_pages(given.after, follow=False, page_size=given.limit), None)
-    if page is None:
-        clock = memory.stats().tick
-        nothing = ChangesShown(changes=[], tick=max(given.after, clock), clock=clock, more=False)
-        return Answer(result=nothing, text=f"Nothing changed after tick {given.after}; the tribe stands at tick {clock}.")
+    page = memory.change_page(given.after, page_size=given.limit)
+    if not page.changes:
+        nothing = ChangesShown(changes=[], tick=page.tick, clock=page.clock, more=False)
+        return Answer(result=nothing, text=f"Nothing changed after tick {given.after}; the tribe stands at tick {page.clock}.")
     result = ChangesShown(changes=[_change(one) for one in page.changes], tick=page.tick, clock=page.clock, more=page.more)
     lines = [line for one in page.changes for line in _change_lines(one)]
     more = f"There is more: ask again after tick {page.tick}." if page.more else f"This is all up to tick {page.tick}."

@@ -21,7 +21,7 @@ SELECT tributary.timeline_v1(
 
 -- name: changes
 -- What changed in a tribe after a tick, whole ticks only.
-SELECT tributary.changes_v1(%(tribe_id)s, %(agent_id)s, %(after)s, %(limit)s)
+SELECT tributary.changes_v1(%(tribe_id)s, %(agent_id)s, %(after)s, %(limit)s, %(newest)s)
 
 -- name: diff
 -- A page of what was believed at one of two moments and not at the other.

@@ -10,5 +10,6 @@ from tributary.edges.dashboard.charts.histogram import histogram
 from tributary.edges.dashboard.charts.lines import lines
 from tributary.edges.dashboard.charts.matrix import matrix
 from tributary.edges.dashboard.charts.sparkline import sparkline
+from tributary.edges.dashboard.charts.strip import strip
 
-__all__ = ["Chart", "Series", "Unit", "bars", "figure", "histogram", "lines", "matrix", "sparkline"]
+__all__ = ["Chart", "Series", "Unit", "bars", "figure", "histogram", "lines", "matrix", "sparkline", "strip"]

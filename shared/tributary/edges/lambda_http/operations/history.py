@@ -22,6 +22,7 @@ def _changes(ask: Ask) -> HttpReply:
         principal,
         after=int(given["after"]),
         limit=int(given["limit"]),
+        newest=given["newest"] == "true",
         wait_s=ask.deadline_s(float(given["wait_s"])) or 0.0,
         stop=ask.stopping,
     )

@@ -105,43 +105,58 @@ LANGUAGE sql STABLE SET search_path = tributary, public, pg_temp AS $$
     FROM lesson l, hidden h WHERE l.tribe_id = p_tribe AND l.lesson_id = ANY (p_ids)
 $$;
 
--- What changed in a tribe after a tick: {clock, tick, more, replica, changes}. All that happened up to `tick` is given, so whoever goes on
--- from there misses nothing; `clock` is where the tribe stands. The page holds whole ticks: as many as fit into p_limit changes, and at
--- least one.
-CREATE FUNCTION tributary.changes_v1(p_tribe uuid, p_actor uuid, p_after bigint, p_limit integer)
+-- What changed in a tribe after a tick: {clock, after, tick, replica, changes}. All that happened after the tick `after` and up to `tick` is
+-- given, so whoever goes on from there misses nothing; `clock` is where the tribe stands. The page holds whole ticks: as many as fit into
+-- p_limit changes, and at least one.
+--   p_newest  the last ticks up to the clock instead of the first ones after p_after: `after` tells which of them it begins after
+CREATE FUNCTION tributary.changes_v1(p_tribe uuid, p_actor uuid, p_after bigint, p_limit integer, p_newest boolean)
 RETURNS json LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
     clock bigint := (SELECT t.clock FROM tribe t WHERE t.tribe_id = p_tribe);
-    ticks bigint[]; -- one for each of the next changes, one more than the page may hold
+    ticks bigint[]; -- one for each of the next changes, or of the last ones, one more than the page may hold
+    since bigint := p_after;
     upto bigint := clock;
     hidden uuid[]; -- lessons of the page whose words are not for this agent
 BEGIN
-    ticks := ARRAY(
-        SELECT n.tick FROM (
-            (SELECT e.tick FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick > p_after ORDER BY e.tick LIMIT p_limit + 1)
-            UNION ALL
-            (SELECT e.tick FROM tribe_event e WHERE e.tribe_id = p_tribe AND e.tick > p_after ORDER BY e.tick LIMIT p_limit + 1)) n
-        ORDER BY n.tick LIMIT p_limit + 1);
+    IF p_newest THEN
+        ticks := ARRAY(
+            SELECT n.tick FROM (
+                (SELECT e.tick FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick > p_after ORDER BY e.tick DESC LIMIT p_limit + 1)
+                UNION ALL
+                (SELECT e.tick FROM tribe_event e WHERE e.tribe_id = p_tribe AND e.tick > p_after ORDER BY e.tick DESC LIMIT p_limit + 1)) n
+            ORDER BY n.tick DESC LIMIT p_limit + 1);
+    ELSE
+        ticks := ARRAY(
+            SELECT n.tick FROM (
+                (SELECT e.tick FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick > p_after ORDER BY e.tick LIMIT p_limit + 1)
+                UNION ALL
+                (SELECT e.tick FROM tribe_event e WHERE e.tribe_id = p_tribe AND e.tick > p_after ORDER BY e.tick LIMIT p_limit + 1)) n
+            ORDER BY n.tick LIMIT p_limit + 1);
+    END IF;
     IF cardinality(ticks) = 0 THEN
-        RETURN json_build_object('clock', clock, 'tick', clock, 'more', false, 'replica', pg_is_in_recovery(), 'changes', '[]'::json);
+        RETURN json_build_object('clock', clock, 'after', p_after, 'tick', clock, 'replica', pg_is_in_recovery(), 'changes', '[]'::json);
     ELSIF cardinality(ticks) > p_limit THEN
-        -- the last tick of the window may be cut off: it is left to the next page, unless the window holds no other
-        upto := coalesce((SELECT max(w.tick) FROM unnest(ticks) AS w(tick) WHERE w.tick < ticks[p_limit + 1]), ticks[1]);
+        -- the tick at the window's end may be cut off: it is left to another page, unless the window holds no other
+        IF p_newest THEN
+            since := coalesce((SELECT min(w.tick) FROM unnest(ticks) AS w(tick) WHERE w.tick > ticks[p_limit + 1]), ticks[1]) - 1;
+        ELSE
+            upto := coalesce((SELECT max(w.tick) FROM unnest(ticks) AS w(tick) WHERE w.tick < ticks[p_limit + 1]), ticks[1]);
+        END IF;
     END IF;
     hidden := hidden_from_v1(p_tribe, ARRAY(
-        SELECT e.lesson_id FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick > p_after AND e.tick <= upto), p_actor);
+        SELECT e.lesson_id FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick > since AND e.tick <= upto), p_actor);
     RETURN json_build_object(
-        'clock', clock, 'tick', upto, 'more', upto < clock, 'replica', pg_is_in_recovery(),
+        'clock', clock, 'after', since, 'tick', upto, 'replica', pg_is_in_recovery(),
         'changes', (
             SELECT coalesce(json_agg(e.document || jsonb_build_object(
                 'lesson_id', e.lesson_id, 'kind', l.kind, 'held', l.held OR coalesce(l.rejected_as = 'injection', false),
                 'subject', CASE WHEN l.lesson_id <> ALL (hidden) THEN l.subject END,
                 'text', CASE WHEN l.lesson_id <> ALL (hidden) THEN l.text END) ORDER BY e.tick, e.part, e.seq), '[]')
             FROM events_v1(p_tribe) e LEFT JOIN lesson l ON l.tribe_id = p_tribe AND l.lesson_id = e.lesson_id
-            WHERE e.tick > p_after AND e.tick <= upto));
+            WHERE e.tick > since AND e.tick <= upto));
 END
 $$;
 
