@@ -1,4 +1,4 @@
-"""When a tribe changed: a bar for each hour or day, each with the tick at which it ended. Numbers in, a description out; no I/O."""
+"""When a tribe changed: a bar for each hour or day, each with the tick at its end. Numbers in, a description out; no I/O."""
 
 from __future__ import annotations
 

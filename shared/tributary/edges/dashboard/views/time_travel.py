@@ -81,7 +81,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Happened:
-    """Where the tribe stands, and what the tick that is looked at did: NAMED of its events at most, and how many more there are."""
+    """Where the tribe stands, and what the tick that is looked at did: NAMED of its events, and how many more there are."""
 
     clock: int = 0
     events: Sequence[Change] = ()
