@@ -1,4 +1,4 @@
-"""When a tribe changed: a bar for each hour or day, each with the tick at which it ended. Numbers in, a description out; no I/O."""
+"""When a tribe changed: a bar for each hour or day, each with the tick at its end. Numbers in, a description out; no I/O."""
 
 from __future__ import annotations
 
@@ -66,8 +66,6 @@ def strip(activity: ActivityReply, clock: int) -> Strip:
     for place, bucket in reversed(list(enumerate(activity.buckets))):
         height = max(_LEAST, HEIGHT * bucket.ticks / most) if bucket.ticks else 0.0
         end = bucket.start + _LENGTHS[activity.every]
-        bars.append(
-            Bar(start=bucket.start, end=end, ticks=bucket.ticks, last=last, x=STEP * place, height=round(height, 1))
-        )
+        bars.append(Bar(start=bucket.start, end=end, ticks=bucket.ticks, last=last, x=STEP * place, height=round(height, 1)))
         last = max(0, last - bucket.ticks)
     return Strip(bars=bars[::-1], every=activity.every, before=last)

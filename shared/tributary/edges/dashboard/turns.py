@@ -63,8 +63,6 @@ def _turn(began: BeliefChange, ended: Sequence[BeliefChange]) -> Turn:
 
 def _replaced(ended: BeliefChange, began: BeliefChange, *, compared: bool) -> Replaced:
     old, new = ended.lesson.text, began.lesson.text
-    if compared:
-        pieces = compare(old, new)
-    else:
-        pieces = (Piece(text=old, apart=False),), (Piece(text=new, apart=False),)
-    return Replaced(change=ended, old=pieces[0], new=pieces[1])
+    whole = (Piece(text=old, apart=False),), (Piece(text=new, apart=False),)
+    ours, theirs = compare(old, new) if compared else whole
+    return Replaced(change=ended, old=ours, new=theirs)

@@ -33,7 +33,7 @@ _JUMPS = (
     ("week", "A week ago", timedelta(days=7)),
 )
 _FUTURE, _EARLIER = "That is yet to come", "Choose an earlier moment."
-_BACKWARDS, _LATER = "That goes backwards", "The earlier moment is later than the other: what began between them has ended."
+_BACKWARDS, _LATER = "That goes backwards", "The earlier moment is later than the other."
 _WITHOUT_ZONE = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)?", re.ASCII)
 
 
@@ -81,7 +81,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Happened:
-    """Where the tribe stands, and what the tick that is looked at did: NAMED of its events at most, and how many more there are."""
+    """Where the tribe stands, and what the tick that is looked at did: NAMED of its events, and how many more there are."""
 
     clock: int = 0
     events: Sequence[Change] = ()
@@ -172,5 +172,6 @@ def _explained(problem: Problem, asked: Asked, now: datetime, clock: int) -> Pro
     if since is not None and not asked.before:
         return replace(problem, title=_BACKWARDS, detail=_LATER, to_do="")
     return problem
+
 
 PAGES = (Page(path="/time-travel", title="Time travel", answer=_travel, public=True),)
