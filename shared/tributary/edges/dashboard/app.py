@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from http import HTTPStatus
@@ -70,18 +70,19 @@ class _App:
         self.routes = FastAPI(
             openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_closing(setup, close)
         )
+        # Plain routes: FastAPI's own read the cookies and the query before they call anything, in a time that is quadratic.
         for page in PAGES:
-            self.routes.add_api_route(page.path, self._endpoint(page), methods=_READ if page.method == "GET" else ["POST"])
-        self.routes.add_api_route(SIGN_IN, self._of_form(self._reception.sign_in), methods=_READ)
-        self.routes.add_api_route(SIGN_IN, self._of_form(self._reception.begin), methods=["POST"])
-        self.routes.add_api_route("/sign-out", self._of_form(self._reception.end), methods=["POST"])
-        self.routes.add_api_route("/health", self._health, methods=_READ)
-        self.routes.add_api_route("/assets/{digest}/{name}", self._asset, methods=_READ)
+            self.routes.add_route(page.path, self._endpoint(page), methods=_READ if page.method == "GET" else ["POST"])
+        self.routes.add_route(SIGN_IN, self._of_form(self._reception.sign_in), methods=_READ)
+        self.routes.add_route(SIGN_IN, self._of_form(self._reception.begin), methods=["POST"])
+        self.routes.add_route("/sign-out", self._of_form(self._reception.end), methods=["POST"])
+        self.routes.add_route("/health", self._health, methods=_READ)
+        self.routes.add_route("/assets/{digest}/{name}", self._asset, methods=_READ)
         self.routes.add_exception_handler(ClientDisconnect, _gone)
         self.routes.add_exception_handler(HTTPException, self._problem)
         self.routes.add_exception_handler(Exception, self._problem)
 
-    def _endpoint(self, page: Page) -> Callable[[Request], object]:
+    def _endpoint(self, page: Page) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             asked = await self._asked(request)
             if isinstance(asked, Response):
@@ -96,19 +97,20 @@ class _App:
 
         return endpoint
 
-    def _of_form(self, answer: Callable[[Asked], Replied]) -> Callable[[Request], object]:
+    def _of_form(self, answer: Callable[[Asked], Replied]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             asked = await self._asked(request)
             return asked if isinstance(asked, Response) else _response(await anyio.to_thread.run_sync(answer, asked))
 
         return endpoint
 
-    def _health(self) -> JSONResponse:
+    def _health(self, _request: Request) -> JSONResponse:
         panel = self._watch.panel()
         code = HTTPStatus.OK if panel.serves else HTTPStatus.SERVICE_UNAVAILABLE
         return JSONResponse({"serves": panel.serves, "state": WORDS[panel.state], "causes": panel.causes}, code)
 
-    def _asset(self, digest: str, name: str) -> Response:
+    def _asset(self, request: Request) -> Response:
+        digest, name = request.path_params["digest"], request.path_params["name"]
         rendering = self._reception.rendering
         if f"/assets/{digest}" != rendering.assets_at or name not in rendering.assets:
             raise HTTPException(HTTPStatus.NOT_FOUND)
