@@ -30,7 +30,7 @@ from tributary.edges.dashboard.port import FrontDoor, Setup
 from tributary.edges.dashboard.problems import NOT_HERE, problem_of
 from tributary.edges.dashboard.rendering import Frame, Rendering
 from tributary.edges.dashboard.table import PAGES
-from tributary.edges.dashboard.tribe_panel import tended
+from tributary.edges.dashboard.telling.tribe_panel import tended
 from tributary.edges.dashboard.watch import KEPT_S, Watch
 from tributary.edges.lambda_http.in_process import URL
 

@@ -11,9 +11,9 @@ from tests.unit.curation_fakes import dispute
 from tributary.contract.curation import DisputeReply
 from tributary.core.decision import Unscreened
 from tributary.core.wording import COMPARED_WORDS, Piece, compare
-from tributary.edges.dashboard.inert import fields_of
-from tributary.edges.dashboard.reasons import explained
-from tributary.edges.dashboard.sides import COMPARED, Side, pairs_of
+from tributary.edges.dashboard.telling.inert import fields_of
+from tributary.edges.dashboard.telling.reasons import explained
+from tributary.edges.dashboard.telling.sides import COMPARED, Side, pairs_of
 from tributary.models.screens import guardrails, rules
 
 TEXT = st.text(alphabet="ab .-\u202e\n", max_size=40)

@@ -13,9 +13,9 @@ from tributary.contract.history import ChainReply, LinkReply
 from tributary.contract.models import CoverageValue, ExclusionReply, InstantReply, LessonReply, SearchedReply, SourceReply, Status
 from tributary.core import ranking
 from tributary.core.receipt import Cause, SearchPath
-from tributary.edges.dashboard.explaining import explain
-from tributary.edges.dashboard.lineage import DRAWN, STEP, draw, lines_of
-from tributary.edges.dashboard.score import break_down
+from tributary.edges.dashboard.telling.explaining import explain
+from tributary.edges.dashboard.telling.lineage import DRAWN, STEP, draw, lines_of
+from tributary.edges.dashboard.telling.score import break_down
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 LEFT_OUT = (

@@ -8,7 +8,7 @@ import pytest
 
 from tributary.contract.activity import Better, EvaluationReply, MetricReply
 from tributary.edges.dashboard.charts import Unit
-from tributary.edges.dashboard.runs import Change, change, compared, histories, unit_of
+from tributary.edges.dashboard.telling.runs import Change, change, compared, histories, unit_of
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

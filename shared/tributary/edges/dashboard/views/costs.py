@@ -13,8 +13,8 @@ from tributary.contract.costs import BudgetReply, By, CostReply, CostsReply
 from tributary.core.agent import Role
 from tributary.edges.dashboard.charts import Chart, Series, Unit, bars, figure
 from tributary.edges.dashboard.page import Page, Shown
+from tributary.edges.dashboard.telling.windows import WINDOWS, latency, window
 from tributary.edges.dashboard.visit import Visit
-from tributary.edges.dashboard.windows import WINDOWS, latency, window
 
 WAYS: Mapping[By, str] = {by: by for by in get_args(By)}
 DRAWN = 8

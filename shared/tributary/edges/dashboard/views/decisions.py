@@ -10,9 +10,9 @@ from tributary.client.errors import broken
 from tributary.contract.curation import CandidateReply, DecisionDetailReply, Mistake, VerdictReply
 from tributary.contract.models import LessonReply
 from tributary.core.agent import Role
-from tributary.edges.dashboard.inert import lesson_fields
 from tributary.edges.dashboard.page import Page, Sent, Shown
-from tributary.edges.dashboard.reasons import explained
+from tributary.edges.dashboard.telling.inert import lesson_fields
+from tributary.edges.dashboard.telling.reasons import explained
 from tributary.edges.dashboard.visit import Visit
 
 PAGE_SIZE = 30

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 from tributary.client.errors import broken
 from tributary.contract.curation import ResolvedReply
 from tributary.core.agent import Role
-from tributary.edges.dashboard.choices import choice
 from tributary.edges.dashboard.page import Page, Sent, Shown
-from tributary.edges.dashboard.sides import alone, pairs_of
+from tributary.edges.dashboard.telling.choices import choice
+from tributary.edges.dashboard.telling.sides import alone, pairs_of
 from tributary.edges.dashboard.visit import Visit
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from tributary.contract.models import How, LessonReply, Outcome
 from tributary.core.agent import Role
 from tributary.core.confidence import WITHERED_BELOW, half_life
 from tributary.core.lesson import Kind
-from tributary.edges.dashboard.asked import moment_of, number_of
-from tributary.edges.dashboard.explaining import explain
-from tributary.edges.dashboard.lineage import draw
 from tributary.edges.dashboard.page import Page, Sent, Shown
-from tributary.edges.dashboard.score import break_down
+from tributary.edges.dashboard.telling.asked import moment_of, number_of
+from tributary.edges.dashboard.telling.explaining import explain
+from tributary.edges.dashboard.telling.lineage import draw
+from tributary.edges.dashboard.telling.score import break_down
 from tributary.edges.dashboard.visit import Visit
 
 EVENTS = 25

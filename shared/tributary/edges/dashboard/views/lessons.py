@@ -10,10 +10,10 @@ from typing import cast, get_args
 from tributary.client.errors import InvalidRequest
 from tributary.contract.limits import RECALL_LIMIT
 from tributary.contract.models import Kind, Status
-from tributary.edges.dashboard.asked import number_of, tags_of
-from tributary.edges.dashboard.explaining import explain
 from tributary.edges.dashboard.page import Page, Shown
 from tributary.edges.dashboard.problems import problem_of
+from tributary.edges.dashboard.telling.asked import number_of, tags_of
+from tributary.edges.dashboard.telling.explaining import explain
 from tributary.edges.dashboard.visit import Visit
 
 PAGE_SIZE = 25

@@ -9,9 +9,9 @@ from tributary.client import Memory
 from tributary.contract.activity import ActivityReply, ConfusionReply, EvaluationReply, GenerationReply, TiersReply
 from tributary.edges.dashboard.charts import Chart, Series, Unit, lines, matrix
 from tributary.edges.dashboard.page import Page, Shown
-from tributary.edges.dashboard.runs import Compared, compared, histories, named, short, unit_of
+from tributary.edges.dashboard.telling.runs import Compared, compared, histories, named, short, unit_of
+from tributary.edges.dashboard.telling.windows import WINDOWS, latency, window
 from tributary.edges.dashboard.visit import Visit
-from tributary.edges.dashboard.windows import WINDOWS, latency, window
 
 RUNS = 20
 """So many runs are read, the newest."""

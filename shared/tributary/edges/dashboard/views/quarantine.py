@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from tributary.contract.curation import HeldReply
 from tributary.core.agent import Role
-from tributary.edges.dashboard.inert import Said, lesson_fields
 from tributary.edges.dashboard.page import Page, Sent, Shown
-from tributary.edges.dashboard.reasons import Reason, explained
+from tributary.edges.dashboard.telling.inert import Said, lesson_fields
+from tributary.edges.dashboard.telling.reasons import Reason, explained
 from tributary.edges.dashboard.visit import Visit
 
 PAGE_SIZE = 10

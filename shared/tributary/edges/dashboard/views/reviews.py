@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 from tributary.contract.curation import ReviewReply
 from tributary.core.agent import Role
 from tributary.core.wording import Piece, compare
-from tributary.edges.dashboard.choices import choice
-from tributary.edges.dashboard.inert import Said, fields_of
 from tributary.edges.dashboard.page import Page, Sent, Shown
+from tributary.edges.dashboard.telling.choices import choice
+from tributary.edges.dashboard.telling.inert import Said, fields_of
 from tributary.edges.dashboard.visit import Visit
 
 if TYPE_CHECKING:

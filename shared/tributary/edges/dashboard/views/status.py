@@ -8,7 +8,7 @@ from datetime import timedelta
 from tributary import __version__
 from tributary.client.errors import TributaryError, Unauthenticated
 from tributary.edges.dashboard.page import Page, Shown
-from tributary.edges.dashboard.tribe_panel import facts_of, lamps_of, tended
+from tributary.edges.dashboard.telling.tribe_panel import facts_of, lamps_of, tended
 from tributary.edges.dashboard.visit import Visit
 
 

@@ -11,12 +11,12 @@ from http import HTTPStatus
 from tributary.client import Change, Receipt
 from tributary.client.errors import InvalidRequest
 from tributary.contract.models import SearchedReply
-from tributary.edges.dashboard.asked import moment_of
-from tributary.edges.dashboard.explaining import explain
 from tributary.edges.dashboard.page import Page, Shown
 from tributary.edges.dashboard.problems import Problem, problem_of
-from tributary.edges.dashboard.strip import strip
-from tributary.edges.dashboard.turns import turns_of
+from tributary.edges.dashboard.telling.asked import moment_of
+from tributary.edges.dashboard.telling.explaining import explain
+from tributary.edges.dashboard.telling.strip import strip
+from tributary.edges.dashboard.telling.turns import turns_of
 from tributary.edges.dashboard.views.lesson import CAUSES, HAPPENED
 from tributary.edges.dashboard.visit import Visit
 
