@@ -32,6 +32,8 @@ class Greeting:
 
     url: str
     exposed: bool
+    public: bool
+    """Whoever comes may read the dashboard."""
     tribe: str
     made_at: datetime
     curator: str | None
@@ -67,7 +69,9 @@ class Greeting:
     def lines(self) -> list[str]:
         return [
             f"Tributary serves at {self.url} (API: {self.url}/docs). Ctrl-C stops it.",
-            f"Dashboard: {self.url}/dashboard; sign in with an agent's token.",
+            f"Dashboard: {self.url}/dashboard; "
+            + ("anybody may read it, to do more sign in" if self.public else "sign in")
+            + " with an agent's token.",
             "",
             *self._whose(),
             f"Data: {shown(self.data)}",

@@ -133,6 +133,7 @@ def _greeting(
     return Greeting(
         url=url,
         exposed=not _is_loopback(host),
+        public=settings.dashboard_public is not None,
         tribe=prepared.tribe.name,
         made_at=prepared.tribe.created_at,
         curator=prepared.curator,

@@ -147,6 +147,8 @@ class Reception:
             except sdk.Unauthenticated:
                 return self._to_sign_in(page, asked)
             except sdk.TributaryError as error:
+                if guest.visitor.public and isinstance(error, sdk.Forbidden):
+                    return self._to_sign_in(page, asked)  # as for a page that is not public
                 refused = error
         # In what time is left: whoever waits behind API Gateway is cut off soon after.
         left_s = max(_SHORTEST_S, min(READ_S, ends_at - time.monotonic()))

@@ -39,7 +39,7 @@ class SignIn:
                 status=HTTPStatus.UNAUTHORIZED,
                 title="No agent has this token",
                 detail="It is mistyped, expired or revoked.",
-                to_do="A curator makes new ones, on the page Agents or with: tributary token create",
+                to_do="Curators make new ones on the page Agents, operators with: tributary agent create NAME --role curator",
             )
         if isinstance(error, TooManyTries):
             return Problem(
