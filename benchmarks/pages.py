@@ -107,6 +107,7 @@ def _paths(town: Town, tribe: Tribe, memory: Memory) -> dict[str, str]:
         "a lesson": f"/lessons/{ids.show(ids.Prefix.LESSON, newest.lesson_id)}",
         "a search": f"/lessons?query={query}",
         "a search as of then": f"/time-travel?query={query}&at=1",
+        "what changed in 100 ticks": f"/time-travel?from={max(0, newest.learned.tick - 100)}&at={newest.learned.tick}",
     }
 
 

@@ -122,6 +122,9 @@ def test_of_an_index_that_is_there_it_is_told_that_the_planner_chooses_it(outgro
     assert index_of(outgrown).split('"')[1] in (value(found, "planned_with") or ())  # type: ignore[operator]  # a tuple
     assert found.usable_paths == (EXACT, HNSW, TERMS)
     assert found.warnings == ()
+    tried = value(found, "recall")
+    assert isinstance(tried, tuple)
+    assert "vector:exact" not in tried, "whether there is anything is not what is asked: no lesson is compared for it"
 
 
 def test_vectors_that_wait_beside_the_index_are_counted(outgrown: Tribal) -> None:

@@ -59,8 +59,11 @@ class Recaller:
     exact_limit: int = EXACT_LIMIT
     scan_budget_ms: int = SCAN_BUDGET_MS
 
-    def recall(self, principal: Principal, question: Question) -> Recalled:
+    def recall(self, principal: Principal, question: Question, *, confirm: bool = True) -> Recalled:
         """Returns the best lessons with a receipt of how they were found.
+
+        Where an index finds nothing, each lesson is compared before that is said; with `confirm` False, for whoever only wants to
+        know whether a recall is answered, it is not.
 
         When the query cannot be embedded, hits by terms and subject still come, with coverage `unknown`; `require=vector`
         raises ModelFailed instead. Until a replica has reached the tick `at_least` the writer answers; when that cannot be
@@ -72,7 +75,7 @@ class Recaller:
             question.check()
             known = self.profiles.get(principal.tribe_id)
             try:
-                return self._recalled(principal, question, known, moved=False)
+                return self._recalled(principal, question, known, moved=False, confirm=confirm)
             except _Moved as moved:
                 self.profiles.forget(principal.tribe_id)
                 try:
@@ -80,9 +83,11 @@ class Recaller:
                 except BadSetting:
                     if not moved.by_replica:  # it has not heard of a switch yet, and the writer, who has, is away
                         raise
-                return self._recalled(principal, question, known, moved=True)
+                return self._recalled(principal, question, known, moved=True, confirm=confirm)
 
-    def _recalled(self, principal: Principal, question: Question, profile: TribeProfile, *, moved: bool) -> Recalled:
+    def _recalled(
+        self, principal: Principal, question: Question, profile: TribeProfile, *, moved: bool, confirm: bool
+    ) -> Recalled:
         """Answers from the space that the tribe is known to serve from; raises _Moved when it has `moved` on since."""
         watch = Stopwatch()
         space = profile.embedder.space
@@ -101,7 +106,7 @@ class Recaller:
         outcome = self.answer(asked, floor=floor, watch=watch)
         if embedding is not None and outcome.found.path is None and not moved:
             raise _Moved(by_replica=outcome.found.answer.replica)
-        if not outcome.ranking.ranked and outcome.found.path is SearchPath.VECTOR_HNSW:
+        if confirm and not outcome.ranking.ranked and outcome.found.path is SearchPath.VECTOR_HNSW:
             # an index may pass over what is near: only when each lesson was compared can it be said that there is none
             again = self.answer(replace(asked, exact_limit=EVERYTHING), floor=floor, watch=watch)
             outcome = replace(again, paths=(SearchPath.VECTOR_HNSW, *again.paths))
@@ -111,7 +116,7 @@ class Recaller:
                 open_questions = 0
                 lessons = whole_lessons(found, [one.found.lesson.lesson_id for one in ranked])
                 if any(not lessons[one.found.lesson.lesson_id].text for one in ranked):  # erased since it was found
-                    return self._recalled(principal, question, profile, moved=moved)
+                    return self._recalled(principal, question, profile, moved=moved, confirm=confirm)
             else:
                 open_questions = undecided(found, nearer=1 - (floor - WEAK_MARGIN))
                 lessons = {}

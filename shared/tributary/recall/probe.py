@@ -113,7 +113,7 @@ class Prober:
             return (), Observation.unknown(About.PROCESS, "recall", Unseen.UNREACHABLE, rule)
         nobody = Principal(tribe_id=tribe_id, agent_id=UUID(int=0), name="probe", role=Role.READER)
         try:
-            paths = self.recaller.recall(nobody, Question(query=QUERY, limit=1)).receipt.paths
+            paths = self.recaller.recall(nobody, Question(query=QUERY, limit=1), confirm=False).receipt.paths
         except TributaryError as error:
             return (), Observation.of(About.PROCESS, "recall", error.code, ok=False, rule=rule)
         by_vector = any(path in (SearchPath.VECTOR_EXACT, SearchPath.VECTOR_HNSW) for path in paths)
