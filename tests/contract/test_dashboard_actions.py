@@ -153,10 +153,28 @@ def test_the_audit_says_in_words_who_did_or_was_refused_what_and_leads_there(tri
         assert "refused: new code" in words(first.text)
         (older,) = re.findall(r'rel="next" href="([^"]+)"', first.text)
         second = visitor.get(unescape(older))
-        assert "sign in here" in words(first.text) + words(second.text)
+        assert "sign in to the dashboard" in words(first.text) + words(second.text)
         assert "refused: its role does not allow it" in words(second.text)
         assert f'href="/lessons/les_{"1" * 32}"' in second.text
         assert not [one for _, one in Markup(second.text).tags if "onerror" in one]
+
+
+def test_the_audit_shows_instants_as_times_and_says_what_became_of_a_lesson_in_words(tribal: Tribal) -> None:
+    details = (
+        "by tok_1 until 2026-11-28T03:04:00Z",
+        "until 2026-13-41T99:04:00Z",
+        f"dis_{'2' * 32} les_{'1' * 32} came to superseded",
+        "came to superseded things",
+    )
+    with visiting(tribal) as visitor:
+        for detail in details:
+            tribal.memory.audit_refusal(tribal.curator, action="accepted", code="done", detail=detail)
+        page = visitor.get("/audit").text
+    assert 'until <time datetime="2026-11-28T03:04:00+00:00"' in page
+    assert "until 2026-13-41T99:04:00Z" in words(page), "no calendar has that day: it is shown as it is"
+    assert f'href="/lessons/les_{"1" * 32}"' in page
+    assert "came to be believed, and took the place of what it contradicts" in words(page)
+    assert "came to superseded things" in words(page)
 
 
 def test_no_page_asks_the_database_more_than_five_times(database: str) -> None:

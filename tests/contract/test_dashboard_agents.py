@@ -134,6 +134,7 @@ def test_a_token_its_agent_and_its_role_end_and_change_as_said(tribal: Tribal, v
     assert not [one for tag, one in shown.tags if tag == "form" and "/agents" in str(one.get("action"))]
     in_use, _, revoked = visitor.markup("/agents").words.partition("They are not let in any more.")
     assert ("worker" in in_use, "worker" in revoked, "(you)" in in_use) == (False, True, True)
+    assert re.search(r"Last let in by token\s*\d{4}-\d\d-\d\d \d\d:\d\d \(", shown.words), "it is known to the minute"
 
 
 @pytest.mark.parametrize("what", ["revoke", "role", "token", "tokens"])

@@ -139,6 +139,8 @@ def test_lesson_page_tells_how_it_stands_why_and_what_came_before_it(tribal: Tri
         assert "Believed since tick 1" in past
         assert "What you can do" not in past
         assert "Believed from tick 1" in found(visitor, path)
+        assert "Said to hold until it was replaced, " in found(visitor, path), "nobody said when it would end"
+        assert "Said to hold without a bound" in past
         assert visitor.get(f"{new}?as_of=1").status_code == 404
         assert visitor.get("/lessons/les_1").status_code == 404
 

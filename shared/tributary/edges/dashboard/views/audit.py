@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
 
+from tributary.contract.models import Outcome
 from tributary.core.agent import Role
 from tributary.edges.dashboard.page import Page, Shown
 from tributary.edges.dashboard.visit import Visit
@@ -19,8 +23,8 @@ OUTCOMES = {
 }
 """What became of it, by the code of the entry."""
 ACTIONS = {
-    "dashboard.sign_in": "sign in here",
-    "dashboard.sign_out": "sign out here",
+    "dashboard.sign_in": "sign in to the dashboard",
+    "dashboard.sign_out": "sign out of the dashboard",
     "create_agent": "make an agent",
     "new_token": "make a token",
     "set_role": "change a role",
@@ -36,15 +40,28 @@ ACTIONS = {
     "costs": "look at the costs",
 }
 _PLACES = {"les": "/lessons/", "dis": "/disputes/", "dec": "/decisions/", "act": "/actions/", "agt": "/agents/"}
-_ID = re.compile(rf"\b((?:{'|'.join(_PLACES)})_[0-9a-f]{{32}})\b")
+_INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+_TOLD_APART = re.compile(rf"\b((?:{'|'.join(_PLACES)})_[0-9a-f]{{32}}|{_INSTANT})\b")
+_CAME_TO: Mapping[Outcome, str] = {
+    "learned": "came to be believed",
+    "superseded": "came to be believed, and took the place of what it contradicts",
+    "reinforced": "confirmed another lesson that says the same",
+    "unchanged": "had been said before",
+    "disputed": "came to be disputed",
+    "quarantined": "came to be held back",
+    "pending": "is to be judged",
+}
+"""What became of the lesson that a curator's word was about, by the outcome that the entry ends with."""
+_OUTCOME = re.compile(rf"\bcame to ({'|'.join(_CAME_TO)})\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A part of a detail: words, or an id with the page that it leads to."""
+    """A part of a detail: words, an id with the page that it leads to, or an instant."""
 
     text: str
-    path: str | None
+    path: str | None = None
+    at: datetime | None = None
 
 
 def _list(visit: Visit) -> Shown:
@@ -57,18 +74,28 @@ def _list(visit: Visit) -> Shown:
             "action": ACTIONS.get(one.action, one.action.replace("_", " ")),
             "done": one.code == "done",
             "outcome": OUTCOMES.get(one.code, f"refused: {one.code.replace('_', ' ')}"),
-            "detail": _pieces(one.detail),
+            "detail": tuple(_pieces(one.detail)),
         }
         for one in page.items
     ]
     return Shown(template="audit.html", values={"recorded": recorded, "next": page.next, "before": visit.asked("before")})
 
 
-def _pieces(detail: str) -> tuple[Piece, ...]:
-    parts = _ID.split(detail)
-    return tuple(
-        Piece(text=text, path=_PLACES[text[:3]] + text if number % 2 else None) for number, text in enumerate(parts) if text
-    )
+def _pieces(detail: str) -> Iterator[Piece]:
+    worded = _OUTCOME.sub(lambda found: _CAME_TO[cast("Outcome", found[1])], detail)
+    for number, text in enumerate(_TOLD_APART.split(worded)):
+        if number % 2 == 0 or text[:3] in _PLACES:
+            yield Piece(text=text, path=_PLACES[text[:3]] + text if number % 2 else None)
+        else:
+            yield Piece(text=text, at=_instant(text))
+
+
+def _instant(text: str) -> datetime | None:
+    """Returns the instant that the text names; None where the calendar has no such one."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 PAGES = (Page(path="/audit", title="Audit", answer=_list, role=Role.CURATOR),)

@@ -12,7 +12,7 @@
   const tell = (root) => {
     for (const element of root.querySelectorAll("time[data-local]")) {
       const at = new Date(element.dateTime);
-      if (!Number.isNaN(at.getTime())) element.textContent = local(at);
+      if (!Number.isNaN(at.getTime())) element.textContent = local(at).slice(0, element.dataset.local === "minute" ? 16 : undefined);
     }
     for (const element of root.querySelectorAll("[data-zone]")) element.textContent = zone();
   };
