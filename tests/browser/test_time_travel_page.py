@@ -92,6 +92,27 @@ def test_two_moments_are_compared_and_what_was_superseded_is_a_pair_with_its_wor
     watch_of(page).expect(Kind.CONSOLE, "400")
 
 
+def test_rules_for_its_bars_leave_the_charts_of_other_pages_alone(lived_in: Site) -> None:
+    page = lived_in.visit("reader", path="/time-travel")
+    bars = page.locator(".travel-strip svg").first
+    expect(bars).to_have_css("cursor", "pointer")
+    page.goto("/")
+    chart = page.locator(".chart.strip svg").first
+    expect(chart).to_be_visible()
+    expect(chart).to_have_css("cursor", "auto")
+
+
+def test_instant_is_wide_enough_for_its_time_and_the_two_moments_are_level(lived_in: Site) -> None:
+    for width in (1440, 375):
+        page = lived_in.visit("reader", width=width, path="/time-travel?from=1")
+        instant = page.locator("#instant").bounding_box()
+        assert instant is not None
+        assert instant["width"] >= 240
+        heights = {page.locator(f"label[for={field}]").evaluate("it => it.offsetHeight") for field in ("from", "to")}
+        assert len(heights) == 1
+        assert_fits(page)
+
+
 def test_hostile_words_of_a_superseded_pair_stay_text(site: Site) -> None:
     curator = site.tribal.memory.authenticate(site.tokens["curator"])
     for name in ("script", "long_word"):

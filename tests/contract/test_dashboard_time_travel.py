@@ -14,12 +14,12 @@ from psycopg.conninfo import conninfo_to_dict
 
 from tests.conftest import database_at
 from tests.dashboards import Markup, Visitor, visiting
-from tests.doubles import SetClock
+from tests.doubles import RuledJudge, SetClock
 from tests.tribes import SEEN, Tribal, open_tribal
 from tests.wire import Relay
 from tributary.core.agent import Role
 from tributary.core.curation import RetireCause
-from tributary.core.decision import Learned
+from tributary.core.decision import Learned, VerdictKind
 from tributary.core.ids import Prefix, show
 from tributary.core.lesson import CounterClaim
 from tributary.edges.dashboard.port import Setup
@@ -80,6 +80,33 @@ def test_search_is_answered_as_of_then_with_its_receipt(tribal: Tribal) -> None:
         assert path in [one.get("href") for tag, one in markup.tags if tag == "a"]
         assert "As it stood at tick 1" in words(visitor.get(path))
         assert "The tribe knows nothing about it" in told(visitor, at=0, query="backups")
+
+
+def test_hit_as_of_then_shows_what_was_open_against_it_then_and_not_what_came_later(database_url: str) -> None:
+    judge = RuledJudge(lambda _new, _old: VerdictKind.UNSURE, confidence=0.3)
+    with open_tribal(database_url, judge=judge) as tribal, visiting(tribal, Role.READER) as visitor:
+        tribal.learn(tribal.curator, "The port is 80", subject="port")
+        dispute = tribal.learn(tribal.agent("ana"), "The port is 81", subject="port").challenges[0]
+        assert "Challenged" not in told(visitor, at=1, query="port").partition("best first")[2]
+        then = visitor.get("/time-travel?at=2&query=port")
+        assert "The port is 80 when operating the service Challenged: The port is 81" in words(then)
+        assert f'<a href="/disputes/{show(Prefix.DISPUTE, dispute)}">Challenged</a>' in then.text
+
+
+def test_each_link_of_the_page_leads_somewhere_whatever_it_is_compared_with(tribal: Tribal) -> None:
+    replaced(tribal)
+    tribal.learn(tribal.curator, "The cache holds 4 GB.", subject="cache")
+    now = urlencode({"from": datetime.now(UTC).isoformat()})
+    with visiting(tribal, Role.READER) as visitor:
+        for asked in ("from=2&at=3", "from=3&at=3", "from=2&at=1", "from=9", "from=x&at=1", now):
+            links = re.findall(r'href="(/time-travel\?[^"]+)"', visitor.get(f"/time-travel?{asked}").text)
+            links = [link for link in links if "hours=" not in link]  # the same moments over other bars
+            assert len(links) >= 5, asked
+            for link in links:
+                assert visitor.get(link.replace("&amp;", "&")).status_code == 200, (asked, link)
+        page = visitor.markup("/time-travel?from=2&at=3")
+        first = next(one for _, one in page.tags if one.get("id") == "jump-first")
+        assert first["href"] == first["hx-get"] == "/time-travel?at=2&from=1"
 
 
 def test_difference_shows_what_was_superseded_beside_its_successor_and_how_all_else_ended(tribal: Tribal) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 
 from tributary.client import Change, Receipt
@@ -101,7 +102,8 @@ def _travel(visit: Visit) -> Shown:
         "told": found.receipt and explain(found.receipt),
         "broken": found.broken,
         "happened": happened,
-        "jumps": [(name, words, (visit.at - ago).isoformat(timespec="seconds")) for name, words, ago in _JUMPS],
+        "jumps": [(name, words, visit.at.replace(microsecond=0) - ago) for name, words, ago in _JUMPS],
+        "leading": partial(_leading, asked, found),
         "backwards": found.broken is not None and found.broken.title == _BACKWARDS,
         "words": {"happened": HAPPENED, "causes": CAUSES},
         "before": asked.before,
@@ -112,6 +114,24 @@ def _travel(visit: Visit) -> Shown:
         return Shown(template="time_travel_then.html", values=values, status=status)
     values |= {"spans": SPANS, "strip": strip(visit.memory.activity(hours=asked.hours), happened.clock)}
     return Shown(template="time_travel.html", values=values, status=status)
+
+
+def _leading(asked: Asked, found: Found, at: Moment | None) -> Mapping[str, str]:
+    """Returns the address of another moment; where two are compared, the earlier of it and `from` comes first.
+
+    What was asked in vain is compared with nothing: a link out of it is to lead somewhere.
+    """
+    if found.broken is not None:
+        return asked.to(at=_typed(at), **{"from": ""})
+    since = found.since
+    # An instant comes after the tick that it leads to, hence <=.
+    if since and at is not None and (at <= since.tick if isinstance(at, int) else at < since.at):
+        return asked.to(at=asked.since, **{"from": _typed(at)})
+    return asked.to(at=_typed(at))
+
+
+def _typed(at: Moment | None) -> str:
+    return "" if at is None else str(at) if isinstance(at, int) else at.isoformat()
 
 
 def _found(visit: Visit, asked: Asked) -> Found:

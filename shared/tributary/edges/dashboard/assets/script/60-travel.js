@@ -8,7 +8,7 @@
     `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 
   const mark = (within) => {
-    for (const bar of document.querySelectorAll(".strip g")) bar.classList.toggle("here", within(bar.dataset));
+    for (const bar of document.querySelectorAll(".travel-strip g")) bar.classList.toggle("here", within(bar.dataset));
   };
 
   // Says where a handle stands; the time is known once the page has it.
@@ -47,7 +47,7 @@
       mark(({ last, ticks }) => Number(last) - Number(ticks) < Number(target.value) && Number(target.value) <= Number(last));
     });
     find("#earlier").addEventListener("input", ({ target }) => say(target, find("#earlier-slid"), target.value));
-    find(".strip svg").addEventListener("click", ({ target }) => {
+    find(".travel-strip svg").addEventListener("click", ({ target }) => {
       const bar = target.closest("g");
       if (!bar) return;
       find("#slider").value = bar.dataset.last;
