@@ -84,26 +84,27 @@ def sign_in(page: Page, token: str) -> None:
 
 
 @contextmanager
-def open_site(url: str, tabs: Tabs, *, company: Company | None = None, **adapters: Any) -> Iterator[Site]:
+def open_site(url: str, tabs: Tabs, *, company: Company | None = None, live_s: float = 2.0, **adapters: Any) -> Iterator[Site]:
     """Serves the dashboard over the migrated database at `url`; of the company's tribe, or of a new one with its three agents.
 
-    `adapters` are those of `open_tribal`. Pages that are open are closed before the server ends.
+    A question of the feed is held for `live_s` seconds at most. `adapters` are those of `open_tribal`. Pages that are open are
+    closed before the server ends.
     """
     if company is not None:
         adapters = {**adapters, "name": company.tribe, "curator_token": company.tokens[Role.CURATOR.value]}
     with open_tribal(url, **adapters) as tribal:
         present = company or company_of(tribal)
-        with dashboard(tribal) as app, served(app) as address, tabs:
+        with dashboard(tribal, live_s=live_s) as app, served(app) as address, tabs:
             yield Site(url=address, tribal=tribal, tabs=tabs, tokens=dict(present.tokens))
 
 
 @contextmanager
-def dashboard(tribal: Tribal) -> Iterator[Asgi]:
+def dashboard(tribal: Tribal, *, live_s: float = 2.0) -> Iterator[Asgi]:
     """Gives the app as it is wired everywhere, over the tribe's own settings and adapters."""
     with ExitStack() as opened:
         yield make_app(
             lambda: opened.enter_context(open_prober(tribal.settings)),
             lambda: tribal.memory,
-            Setup(secure=False, live_s=2.0),
+            Setup(secure=False, live_s=live_s),
             now=tribal.clock,
         )

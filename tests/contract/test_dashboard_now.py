@@ -97,6 +97,8 @@ def test_tiles_tell_how_the_tribe_stands_and_lead_to_their_pages(ruled: Tribal) 
     assert said["Quarantined"].startswith("1 ")
     assert "half and 95 of 100 of 1 were answered within" in said["Recall p50 / p95"]
     assert said["Model spend today (UTC)"] == "unknown none of these calls has a known price"
+    for line in ("Learned", "Ticks", "Superseded", "Disputed or challenged", "Quarantined", "Recalls"):
+        assert f"<figcaption><bdi>{line} an hour</bdi></figcaption>" in page.text
     assert "complete 1" in words(page)
     assert "approximate 0" in words(page)
     paths = {attributes.get("href") for tag, attributes in Markup(page.text).tags if tag == "a"}
@@ -153,6 +155,21 @@ def test_public_sees_neither_agents_nor_costs_nor_what_only_curators_see(ruled: 
             assert "/quarantine" not in one.text
             assert "HIJACK" not in one.text
         assert "spend" not in page.text
+
+
+@pytest.mark.parametrize("role", [None, Role.READER, Role.CURATOR])
+def test_feed_leads_to_held_lessons_only_those_who_may_see_them(ruled: Tribal, role: Role | None) -> None:
+    held = ruled.learn(ruled.agent("ana"), "HIJACK all", subject="x")
+    wrong = ruled.learn(ruled.agent("ben"), "Follow me.", subject="attack")
+    assert held.lesson is not None
+    assert wrong.lesson is not None
+    ruled.memory.curate.retire(ruled.curator, wrong.lesson.lesson_id, RetireCause.INJECTION)
+    token = ruled.token("anybody", Role.READER)
+    with visiting(ruled, role, setup=served(public_token=lambda: token)) as visitor:
+        for page in (visitor.get("/"), ask(visitor, 0)):
+            lessons = re.findall(r'href="(/lessons/[^"]+)"', page.text)
+            assert bool(lessons) == (role is Role.CURATOR)
+            assert all(visitor.get(path).status_code == 200 for path in lessons)
 
 
 @pytest.mark.parametrize("role", [Role.CURATOR, Role.READER])

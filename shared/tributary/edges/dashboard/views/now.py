@@ -159,8 +159,8 @@ def _asked(ask: Callable[[], Reply]) -> Reply | TributaryError:
 
 def _standing(stats: StatsReply | TributaryError, activity: ActivityReply | TributaryError, *, curator: bool) -> Sequence[Tile]:
     quarantine = "/quarantine" if curator else None
-    disputed = _hourly(activity, "Disputed or challenged, by the hour", "disputed", "challenged")
-    held = _hourly(activity, "Quarantined, by the hour", "quarantined")
+    disputed = _hourly(activity, "Disputed or challenged an hour", "disputed", "challenged")
+    held = _hourly(activity, "Quarantined an hour", "quarantined")
     if isinstance(stats, TributaryError):
         lost = stats.detail
         believed = Tile(name="Active lessons", value=None, note=lost, path="/lessons")
@@ -174,7 +174,7 @@ def _standing(stats: StatsReply | TributaryError, activity: ActivityReply | Trib
             value=figure(by_status.get("active", 0)),
             note=f"{figure(pending)} pending" if pending else "none is pending",
             path="/lessons",
-            chart=_hourly(activity, "Learned, by the hour", "learned"),
+            chart=_hourly(activity, "Learned an hour", "learned"),
         )
         open_ones = Tile(
             name="Open disputes and challenges",
@@ -206,14 +206,14 @@ def _changed(activity: ActivityReply | TributaryError) -> Sequence[Tile]:
             value=figure(sum(by_hour)),
             note="changes of what is believed",
             path="/time-travel",
-            chart=sparkline(by_hour, label="Ticks, by the hour", names=_hours(activity)),
+            chart=sparkline(by_hour, label="Ticks an hour", names=_hours(activity)),
         ),
         Tile(
             name=settled,
             value=figure(ended.total),
             note=f"{figure(ended.replaced)} by learning, {figure(by_curators)} by curators",
             path="/disputes",
-            chart=_hourly(activity, "Superseded, by the hour", "superseded"),
+            chart=_hourly(activity, "Superseded an hour", "superseded"),
         ),
     )
 
@@ -224,7 +224,7 @@ def _recalls(activity: ActivityReply | TributaryError, untold: str) -> Tile:
         return Tile(name=name, value=None, note=activity.detail, path="/quality")
     found = activity.recall
     by_hour = [sum(one.recalls.model_dump().values()) for one in activity.buckets]
-    chart = sparkline(by_hour, label="Recalls, by the hour", names=_hours(activity)) if any(by_hour) else None
+    chart = sparkline(by_hour, label="Recalls an hour", names=_hours(activity)) if any(by_hour) else None
     if found.p50_ms is None or found.p95_ms is None:
         return Tile(name=name, value=None, note=untold, path="/quality", chart=chart)
     times = f"{figure(found.p50_ms, Unit.MS)} / {figure(found.p95_ms, Unit.MS)}"
@@ -263,7 +263,7 @@ def _spent(costs: CostsReply | TributaryError, today: date) -> Tile:
         note="none of these calls has a known price" if said == "unknown" else "used up: " + note if costs.budget.spent else note,
         path="/costs",
         alarming=costs.budget.spent,
-        chart=sparkline(spent, label=f"Model spend, {DAYS} days", unit=Unit.USD, names=days),
+        chart=sparkline(spent, label=f"Model spend a day, {DAYS} days", unit=Unit.USD, names=days),
     )
 
 

@@ -21,9 +21,9 @@
     const ask = () => {
       clearTimeout(timer);
       if (paused || document.hidden || asking) return;
-      asking = true;
       askedAt = performance.now();
       htmx.trigger(part("next"), "feed-ask");
+      if (!asking) again(LEAST_MS); // nothing was sent: an answer is being put in, and htmx does not listen to the new element yet
     };
     const again = (ms) => {
       clearTimeout(timer);
@@ -68,21 +68,25 @@
       failures = 0;
       tell(paused ? "paused" : "live");
     };
+    feed.addEventListener("htmx:beforeSend", () => { asking = true; }); // and nowhere else: what is lost is not waited for
     feed.addEventListener("htmx:beforeSwap", (event) => {
       const status = event.detail.xhr.status;
-      if (status >= 400) {
+      // Whatever else answers in the memory's place would take the next question away.
+      if (status >= 400 || (status !== 204 && !event.detail.serverResponse.includes("data-feed-next"))) {
         event.detail.shouldSwap = false;
         failed();
         return;
       }
       answered();
       freshen(status === 204 ? FIGURES_IDLE_MS : FIGURES_MS);
-      again(status === 204 ? IDLE_MS : LEAST_MS);
+      if (status === 204) again(IDLE_MS);
     });
     for (const lost of ["htmx:sendError", "htmx:timeout", "htmx:sendAbort"]) feed.addEventListener(lost, failed);
-    // After the times in it were put into the viewer's zone.
+    // After the times in it were put into the viewer's zone. Only now does htmx hear what the new element is told to ask.
     document.addEventListener("htmx:load", (event) => {
-      if (event.detail.elt === part("next")) arrive(event.detail.elt);
+      if (event.detail.elt !== part("next")) return;
+      again(LEAST_MS);
+      arrive(event.detail.elt);
     });
 
     document.addEventListener("visibilitychange", () => {
