@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx2
+import pytest
+from psycopg.conninfo import conninfo_to_dict
 from starlette.testclient import TestClient
 
-from tests.tribes import Tribal
+from tests.conftest import database_at
+from tests.tribes import Tribal, open_tribal
 from tests.unit.test_dashboard_panel import WRITER
+from tests.wire import Relay, Spoken
 from tributary.core.agent import Role
 from tributary.core.status import Observation
 from tributary.edges.dashboard.app import make_app
@@ -95,3 +102,21 @@ def visiting(
             token = tribal.curator_token if role is Role.CURATOR else tribal.token(f"{role}-{uuid4().hex[:8]}", role)
             assert client.post("/sign-in", data={"token": token}, follow_redirects=False).status_code == 303
         yield Visitor(client)
+
+
+@contextmanager
+def overheard(
+    database_url: str, role: Role = Role.CURATOR, *, setup: Setup | None = None, **adapters: Any
+) -> Iterator[tuple[Tribal, Visitor, Spoken]]:
+    """Gives a new tribe and a visitor over one connection to the database, and what is spoken there.
+
+    `adapters` are those of `open_tribal`. Skips where the server listens on no Unix socket, which is what is listened to.
+    """
+    parts = conninfo_to_dict(database_url)
+    if not str(parts["host"]).startswith("/"):
+        pytest.skip("the relay speaks to a Unix socket, and this server has none")
+    target = f"{parts['host']}/.s.PGSQL.{parts.get('port', 5432)}"
+    with tempfile.TemporaryDirectory(prefix="relay") as folder, Relay(Path(folder), target) as relay:
+        url = database_at(f"postgresql://postgres@/x?host={folder}&port=5432", str(parts["dbname"]))
+        with open_tribal(url, connections=1, **adapters) as tribal, visiting(tribal, role, setup=setup) as visitor:
+            yield tribal, visitor, relay.spoken

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from html import unescape
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
-from tests.conftest import database_at, new_database
-from tests.dashboards import Markup, visiting
+from tests.conftest import new_database
+from tests.dashboards import Markup, overheard, visiting
 from tests.tribes import Tribal, open_tribal
-from tests.wire import Relay
 from tributary.core import ids
 from tributary.core.agent import Role
 from tributary.core.errors import Unavailable
@@ -178,19 +174,13 @@ def test_the_audit_shows_instants_as_times_and_says_what_became_of_a_lesson_in_w
 
 
 def test_no_page_asks_the_database_more_than_five_times(database: str) -> None:
-    parts = conninfo_to_dict(database)
-    if not str(parts["host"]).startswith("/"):
-        pytest.skip("the relay speaks to a Unix socket, and this server has none")
-    target = f"{parts['host']}/.s.PGSQL.{parts.get('port', 5432)}"
-    with tempfile.TemporaryDirectory(prefix="relay") as folder, Relay(Path(folder), target) as relay:
-        url = database_at(f"postgresql://postgres@/x?host={folder}&port=5432", str(parts["dbname"]))
-        with open_tribal(url, name="counted", connections=1) as tribal, visiting(tribal) as visitor:
-            agent = ids.show(ids.Prefix.AGENT, tribal.curator.agent_id)
-            for path in ("/actions", f"/actions/{doubtful(tribal)}", "/agents", f"/agents/{agent}", "/audit", "/status"):
-                assert visitor.get(path).status_code == 200
-                relay.spoken.clear()
-                visitor.get(path)
-                assert 2 <= relay.spoken.round_trips <= 5, path
+    with overheard(database, name="counted") as (tribal, visitor, spoken):
+        agent = ids.show(ids.Prefix.AGENT, tribal.curator.agent_id)
+        for path in ("/actions", f"/actions/{doubtful(tribal)}", "/agents", f"/agents/{agent}", "/audit", "/status"):
+            assert visitor.get(path).status_code == 200
+            spoken.clear()
+            visitor.get(path)
+            assert 2 <= spoken.round_trips <= 5, path
 
 
 class Half:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
-from tests.conftest import database_at
-from tests.dashboards import Markup, Visitor, visiting
+from tests.dashboards import Markup, Visitor, overheard, visiting
 from tests.doubles import RuledJudge, WordScreen, within_a_subject
 from tests.tribes import Tribal, open_tribal
-from tests.wire import Relay
 from tributary.core.agent import Role
 from tributary.core.curation import Mistake
 from tributary.core.decision import Learned
@@ -206,19 +201,12 @@ def test_long_lists_go_on_where_a_page_ended(tribal: Tribal) -> None:
 
 
 def test_no_page_of_curators_asks_the_database_more_than_five_times(database_url: str) -> None:
-    parts = conninfo_to_dict(database_url)
-    if not str(parts["host"]).startswith("/"):
-        pytest.skip("the relay speaks to a Unix socket, and this server has none")
-    target = f"{parts['host']}/.s.PGSQL.{parts.get('port', 5432)}"
-    with tempfile.TemporaryDirectory(prefix="relay") as folder, Relay(Path(folder), target) as relay:
-        url = database_at(f"postgresql://postgres@/x?host={folder}&port=5432", str(parts["dbname"]))
-        judge = RuledJudge(within_a_subject)
-        with open_tribal(url, connections=1, judge=judge) as tribal, visiting(tribal) as visitor:
-            tribal.learn(tribal.curator, "The port is 80", subject="port")
-            new = tribal.learn(tribal.agent("author"), "The port is 81", subject="port")
-            tribal.learn(tribal.agent("another"), HELD)
-            assert new.dispute_id is not None
-            for path in (*PATHS, "/disputes", f"/disputes/{show(Prefix.DISPUTE, new.dispute_id)}", decision_of(new)):
-                relay.spoken.clear()
-                assert visitor.get(path).status_code == 200
-                assert 2 <= relay.spoken.round_trips <= 5, path
+    with overheard(database_url, judge=RuledJudge(within_a_subject)) as (tribal, visitor, spoken):
+        tribal.learn(tribal.curator, "The port is 80", subject="port")
+        new = tribal.learn(tribal.agent("author"), "The port is 81", subject="port")
+        tribal.learn(tribal.agent("another"), HELD)
+        assert new.dispute_id is not None
+        for path in (*PATHS, "/disputes", f"/disputes/{show(Prefix.DISPUTE, new.dispute_id)}", decision_of(new)):
+            spoken.clear()
+            assert visitor.get(path).status_code == 200
+            assert 2 <= spoken.round_trips <= 5, path

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
-from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx2
-import pytest
-from psycopg.conninfo import conninfo_to_dict
 
-from tests.conftest import database_at
-from tests.dashboards import Markup, Visitor, visiting
-from tests.tribes import SEEN, Tribal, open_tribal
-from tests.wire import Relay
+from tests.dashboards import Markup, Visitor, overheard, visiting
+from tests.tribes import SEEN, Tribal
 from tributary.core.agent import Role
 from tributary.core.decision import Learned
 from tributary.core.ids import Prefix, show
@@ -249,17 +243,11 @@ def test_hostile_text_in_every_field_stays_text(tribal: Tribal) -> None:
 
 
 def test_no_page_asks_the_database_more_than_five_times(database_url: str) -> None:
-    parts = conninfo_to_dict(database_url)
-    if not str(parts["host"]).startswith("/"):
-        pytest.skip("the relay speaks to a Unix socket, and this server has none")
-    target = f"{parts['host']}/.s.PGSQL.{parts.get('port', 5432)}"
-    with tempfile.TemporaryDirectory(prefix="relay") as folder, Relay(Path(folder), target) as relay:
-        url = database_at(f"postgresql://postgres@/x?host={folder}&port=5432", str(parts["dbname"]))
-        with open_tribal(url, connections=1) as tribal, visiting(tribal) as visitor:
-            learned = [tribal.learn(tribal.curator, f"Backup {one} is kept for {one} days.") for one in range(12)]
-            path = f"/lessons/{shown(learned[0])}?query=backups"
-            visitor.get(path)
-            for most, asked in ((2, "/lessons"), (3, "/lessons?query=backups"), (5, path)):
-                relay.spoken.clear()
-                assert visitor.get(asked).status_code == 200
-                assert relay.spoken.round_trips <= most, asked
+    with overheard(database_url) as (tribal, visitor, spoken):
+        learned = [tribal.learn(tribal.curator, f"Backup {one} is kept for {one} days.") for one in range(12)]
+        path = f"/lessons/{shown(learned[0])}?query=backups"
+        visitor.get(path)
+        for most, asked in ((2, "/lessons"), (3, "/lessons?query=backups"), (5, path)):
+            spoken.clear()
+            assert visitor.get(asked).status_code == 200
+            assert spoken.round_trips <= most, asked

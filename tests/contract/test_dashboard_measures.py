@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import httpx2
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
 from tests.charging import call
-from tests.conftest import database_at, new_database
-from tests.dashboards import Markup, Visitor, visiting
+from tests.conftest import new_database
+from tests.dashboards import Markup, Visitor, overheard, visiting
 from tests.tribes import Tribal, open_tribal
-from tests.wire import Relay
 from tributary.core.agent import Role
 from tributary.core.evaluation import Better, Evaluation, EvaluationRun
 from tributary.core.ids import new_id
@@ -188,16 +184,10 @@ def test_where_nothing_is_kept_pages_say_so_and_how_to_keep_something(database_u
 
 
 def test_neither_page_asks_the_database_more_than_five_times(database_url: str) -> None:
-    parts = conninfo_to_dict(database_url)
-    if not str(parts["host"]).startswith("/"):
-        pytest.skip("the relay speaks to a Unix socket, and this server has none")
-    target = f"{parts['host']}/.s.PGSQL.{parts.get('port', 5432)}"
-    with tempfile.TemporaryDirectory(prefix="relay") as folder, Relay(Path(folder), target) as relay:
-        url = database_at(f"postgresql://postgres@/x?host={folder}&port=5432", str(parts["dbname"]))
-        with open_tribal(url, connections=1) as tribal, visiting(tribal) as visitor:
-            record(tribal, *runs(tribal.clock()))
-            visitor.get("/quality")
-            for most, path in ((3, "/quality"), (4, "/costs"), (3, "/costs?by=day")):
-                relay.spoken.clear()
-                assert visitor.get(path).status_code == 200
-                assert relay.spoken.round_trips <= most, path
+    with overheard(database_url) as (tribal, visitor, spoken):
+        record(tribal, *runs(tribal.clock()))
+        visitor.get("/quality")
+        for most, path in ((3, "/quality"), (4, "/costs"), (3, "/costs?by=day")):
+            spoken.clear()
+            assert visitor.get(path).status_code == 200
+            assert spoken.round_trips <= most, path

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
-from tests.conftest import database_at
-from tests.dashboards import Markup, Visitor, visiting
+from tests.dashboards import Markup, Visitor, overheard, visiting
 from tests.doubles import RuledJudge, within_a_subject
 from tests.tribes import Tribal, open_tribal
-from tests.wire import Relay
 from tributary.core.agent import Role
 from tributary.core.curation import RetireCause
 from tributary.core.errors import Unavailable
@@ -272,15 +267,11 @@ class Away(Half):
 
 
 def test_pages_ask_the_database_five_times_at_most(database_url: str) -> None:
-    parts = conninfo_to_dict(database_url)
-    target = f"{parts['host']}/.s.PGSQL.{parts.get('port', 5432)}"
-    with tempfile.TemporaryDirectory(prefix="relay") as folder, Relay(Path(folder), target) as relay:
-        url = database_at(f"postgresql://postgres@/x?host={folder}&port=5432", str(parts["dbname"]))
-        with open_tribal(url, connections=1) as tribal, visiting(tribal, setup=served()) as visitor:
-            for number in range(40):
-                tribal.learn(tribal.curator, f"It is {number}.", subject=f"subject {number}")
-            visitor.get("/")
-            for most, path, headers in ((5, "/", {}), (4, "/", HTMX), (2, "/feed?after=3", HTMX), (2, "/feed?after=40", HTMX)):
-                relay.spoken.clear()
-                assert visitor.get(path, **headers).status_code in {200, 204}
-                assert relay.spoken.round_trips <= most, path
+    with overheard(database_url, setup=served()) as (tribal, visitor, spoken):
+        for number in range(40):
+            tribal.learn(tribal.curator, f"It is {number}.", subject=f"subject {number}")
+        visitor.get("/")
+        for most, path, headers in ((5, "/", {}), (4, "/", HTMX), (2, "/feed?after=3", HTMX), (2, "/feed?after=40", HTMX)):
+            spoken.clear()
+            assert visitor.get(path, **headers).status_code in {200, 204}
+            assert spoken.round_trips <= most, path

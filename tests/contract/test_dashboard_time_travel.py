@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from urllib.parse import urlencode
 
 import httpx2
-import pytest
-from psycopg.conninfo import conninfo_to_dict
 
-from tests.conftest import database_at
-from tests.dashboards import Markup, Visitor, visiting
+from tests.dashboards import Markup, Visitor, overheard, visiting
 from tests.doubles import RuledJudge, SetClock
 from tests.tribes import SEEN, Tribal, open_tribal
-from tests.wire import Relay
 from tributary.core.agent import Role
 from tributary.core.curation import RetireCause
 from tributary.core.decision import Learned, VerdictKind
@@ -271,16 +265,10 @@ def test_what_is_held_back_is_not_told_to_readers_and_hostile_text_stays_text(tr
 
 
 def test_no_view_of_the_past_asks_the_database_more_than_five_times(database_url: str) -> None:
-    parts = conninfo_to_dict(database_url)
-    if not str(parts["host"]).startswith("/"):
-        pytest.skip("the relay speaks to a Unix socket, and this server has none")
-    target = f"{parts['host']}/.s.PGSQL.{parts.get('port', 5432)}"
-    with tempfile.TemporaryDirectory(prefix="relay") as folder, Relay(Path(folder), target) as relay:
-        url = database_at(f"postgresql://postgres@/x?host={folder}&port=5432", str(parts["dbname"]))
-        with open_tribal(url, connections=1) as tribal, visiting(tribal) as visitor:
-            replaced(tribal)
-            visitor.get("/time-travel?at=1&query=backups")
-            for asked in ("", "?at=1", "?at=1&query=backups", "?from=1&at=2", "?from=2&at=1", "?at=x"):
-                relay.spoken.clear()
-                visitor.get(f"/time-travel{asked}")
-                assert relay.spoken.round_trips <= 5, asked
+    with overheard(database_url) as (tribal, visitor, spoken):
+        replaced(tribal)
+        visitor.get("/time-travel?at=1&query=backups")
+        for asked in ("", "?at=1", "?at=1&query=backups", "?from=1&at=2", "?from=2&at=1", "?at=x"):
+            spoken.clear()
+            visitor.get(f"/time-travel{asked}")
+            assert spoken.round_trips <= 5, asked
