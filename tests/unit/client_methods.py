@@ -185,7 +185,7 @@ def tribe() -> Tribe:
         },
         "activity": ACTIVITY,
         "evaluations": {"runs": [EVALUATION]},
-        "status": {"usable": True, "paths": [], "observations": []},
+        "status": {"usable": True, "paths": [], "observations": [], "gardening": None},
         "agents": {"agents": [agent()], "next": None, "receipt": receipt(1)},
         "create_agent": NEW_TOKEN | {"agent": agent()},
         "agent": agent(),

@@ -45,7 +45,7 @@ REPLIES: dict[str, dict[str, Any]] = {
     },
     "activity": ACTIVITY,
     "evaluations": {"runs": [EVALUATION]},
-    "status": {"usable": True, "paths": [{"path": "terms", "usable": True}], "observations": []},
+    "status": {"usable": True, "paths": [{"path": "terms", "usable": True}], "observations": [], "gardening": None},
 }
 
 VERBS: dict[str, tuple[str, ...]] = {
