@@ -133,9 +133,9 @@ def started(image: Image, database_url: str, **variables: str) -> Iterator[tuple
 
 def test_image_serves_the_status_of_a_real_database_and_ends_on_sigterm(image: Image, database_url: str) -> None:
     with started(image, database_url) as (client, process):
-        page, health = client.get("/"), client.get("/health")
+        page, health = client.get("/sign-in"), client.get("/health")
         assert (page.status_code, health.status_code) == (200, 200), health.text
-        assert "All is well" in page.text
+        assert "not ready" not in page.text
         assert page.headers.items() >= HEADERS.items()
         stylesheet = page.text.partition('rel="stylesheet" href="')[2].partition('"')[0]
         assert client.get(stylesheet).headers["content-type"] == "text/css; charset=utf-8"
@@ -147,9 +147,9 @@ def test_image_serves_the_status_of_a_real_database_and_ends_on_sigterm(image: I
 
 def test_image_without_its_database_says_so_and_ends_on_sigterm_all_the_same(image: Image) -> None:
     with started(image, NOWHERE) as (client, process):
-        page, health = client.get("/"), client.get("/health")
+        page, health = client.get("/sign-in"), client.get("/health")
         assert (page.status_code, health.status_code) == (200, 503)
-        assert "Something is failing" in page.text
+        assert "not ready" in page.text
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=GRACE_S)
     assert process.returncode == -signal.SIGTERM
