@@ -1,11 +1,14 @@
-"""The style's files are one in the end: what one view calls a thing must not be another one's word, too."""
+"""The dashboard's files that are not ours to write, and those that are one in the end: no view takes another one's words."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from importlib.resources import files
+from pathlib import Path
 
+NOTICE = Path(__file__).parents[2] / "NOTICE"
 STYLE = files("tributary.edges.dashboard") / "assets" / "style"
 
 
@@ -26,3 +29,10 @@ def test_nothing_is_styled_by_two_files() -> None:
     rules = plain_rules()
     assert {".card", "table", "button.primary", ".lamp"} <= rules.keys()
     assert {name: names for name, names in rules.items() if len(names) > 1} == {}
+
+
+def test_the_script_of_others_is_the_one_that_the_notice_names() -> None:
+    script = files("tributary.edges.dashboard") / "assets" / "script" / "00-htmx.min.js"
+    notice = NOTICE.read_text(encoding="utf-8")
+    assert script.name in notice
+    assert hashlib.sha256(script.read_bytes()).hexdigest() in notice
