@@ -73,10 +73,12 @@ class _Served:
     def __init__(self, make_app: MakeApp, *, stays: bool, live_s: float) -> None:
         """`stays` in a process that goes on between requests."""
         self._stays = stays
+        # Once: to read and check them takes milliseconds, and each visit without a session asks whether there is a public token.
+        self._settings = once(_load_settings)
         log.configure_by(os.environ)
         self._opened = ExitStack()
         self._cells: list[Cells] = []
-        setup = Setup(secure=True, live_s=live_s, public_token=_public_token)
+        setup = Setup(secure=True, live_s=live_s, public_token=lambda: self._settings().public_token)
         self.app = make_app(once(self._prober), once(self._door), setup, close=self._opened.close)
 
     @property
@@ -84,15 +86,15 @@ class _Served:
         return (book for cells in self._cells for book in cells.books)
 
     def _prober(self) -> ProberFace:
-        from tributary.service import load_settings, open_prober
+        from tributary.service import open_prober
 
-        return self._opened.enter_context(open_prober(load_settings()))
+        return self._opened.enter_context(open_prober(self._settings()))
 
     def _door(self) -> Cells:
         from tributary.contract.limits import CHANGES_WAIT_S
-        from tributary.service import counting_cells, load_settings, open_cells
+        from tributary.service import counting_cells, open_cells
 
-        settings = load_settings()
+        settings = self._settings()
         if self._stays and settings.changes_wait_s is None:  # here a page that waits costs a thread, and no Lambda
             settings = settings.model_copy(update={"changes_wait_s": CHANGES_WAIT_S})
         cells = self._opened.enter_context(open_cells(settings))
@@ -102,7 +104,7 @@ class _Served:
         return cells
 
 
-def _public_token() -> str | None:
+def _load_settings() -> Settings:
     from tributary.service import load_settings
 
-    return load_settings().public_token
+    return load_settings()
