@@ -25,7 +25,7 @@ from tributary.edges.dashboard.page import CHANGE_S, READ_S, Answer, Nothing, Pa
 from tributary.edges.dashboard.port import OpenDoor, Setup
 from tributary.edges.dashboard.problems import AWAY, FAILED, SESSION_OVER, STALE_FORM, Problem, problem_of
 from tributary.edges.dashboard.rendering import Entry, Frame, Rendering
-from tributary.edges.dashboard.sign_in import SIGN_IN, SignIn, way_back
+from tributary.edges.dashboard.sign_in import SIGN_IN, refusal_of, way_back
 from tributary.edges.dashboard.table import MENU, SAID
 from tributary.edges.dashboard.visit import Visit, Visitor
 from tributary.edges.dashboard.watch import Watch
@@ -57,12 +57,16 @@ class Asked:
     def fragment(self) -> bool:
         return self.headers.get("hx-request") == "true"
 
+    def given(self, name: str, default: str = "") -> str:
+        """Returns the first value of a form's field, as it came."""
+        return self.form.get(name, (default,))[0]
+
     @property
     def typed(self) -> tuple[str, ...]:
         """What somebody wrote into the fields of a form: all that would be a pity to lose. Nothing that another site sent."""
         if not from_here(self.headers):
             return ()
-        given = (self.form.get(name, ("",))[0].strip() for name in _WRITTEN)
+        given = (self.given(name).strip() for name in _WRITTEN)
         return tuple(one for one in given if one)
 
     @property
@@ -101,7 +105,6 @@ class Reception:
         self._now = now
         self._cookie = SessionCookie(secure=setup.secure, path=setup.root)
         self._functions = Functions(door, stopping=setup.stopping)
-        self._sign_in = SignIn(door, self._cookie, now)
         self.rendering = Rendering(setup.root)
 
     def answer(self, page: Page, asked: Asked, *, may_wait: bool = True) -> Replied:
@@ -126,7 +129,7 @@ class Reception:
         if not guest.visitor.may(page.role):
             forbidden = sdk.Forbidden(f"You are signed in as a {guest.visitor.role}; this needs a {page.role}.")
             return self._problem(problem_of(forbidden), frame, fragment=asked.fragment)
-        if page.method == "POST" and not self._is_own(asked, guest.visitor):
+        if page.method == "POST" and not _is_own(asked, guest.visitor.form_token):
             return self._problem(STALE_FORM, frame)
         visit = partial(
             Visit,
@@ -155,22 +158,26 @@ class Reception:
         with self._memory(guest.principal, left_s) as memory:
             return self._refused(refused, page, partial(visit, memory=memory), frame)
 
-    def sign_in(self, asked: Asked) -> Replied:
-        """Shows the form for a token."""
-        return self._sign_in_page(asked)
+    def sign_in(self, asked: Asked, *, refused: TributaryError | None = None) -> Replied:
+        """Shows the form for a token, with why the one that was given is not good."""
+        problem = None if refused is None else refusal_of(refused)
+        back = way_back((asked.form.get("next") or asked.query.get("next") or ("/",))[0])
+        values = {"problem": problem, "next": back, "panel": self._watch.panel()}
+        html = self.rendering.page("sign_in.html", values, self._frame(asked, None))
+        return Replied(status=problem.status if problem else HTTPStatus.OK, html=html)
 
     def begin(self, asked: Asked) -> Replied:
         """Begins a session with the token of the form; shows the form again when it is not good."""
-        frame = self._frame(asked, None)
         if not from_here(asked.headers):
-            return self._problem(STALE_FORM, frame)
+            return self._problem(STALE_FORM, self._frame(asked, None))
         try:
             with _within(READ_S):
-                cookie = self._sign_in.begin(asked.form.get("token", ("",))[0].strip(), source=asked.source)
+                begun = self._door().sign_in(asked.given("token").strip(), source=asked.source)
         except TributaryError as error:
-            return self._sign_in_page(asked, refused=error)
-        self._forget(self._cookie.read(asked.headers.get("cookie", "")))
-        back = way_back(asked.form.get("next", ("/",))[0])
+            return self.sign_in(asked, refused=error)
+        self._forget(self._secret(asked))
+        cookie = self._cookie.begin(begun.secret, at=self._now(), ends_at=begun.ends_at)
+        back = way_back(asked.given("next", "/"))
         return Replied(status=HTTPStatus.SEE_OTHER, headers=(("location", self._setup.root + back), ("set-cookie", cookie)))
 
     def _forget(self, secret: str | None) -> None:
@@ -181,9 +188,8 @@ class Reception:
 
     def end(self, asked: Asked) -> Replied:
         """Ends the session, here and in the browser."""
-        secret = self._cookie.read(asked.headers.get("cookie", ""))
-        given = asked.form.get(FIELD, ("",))[0]
-        if secret is not None and not (from_here(asked.headers) and is_token(given, form_token(secret))):
+        secret = self._secret(asked)
+        if secret is not None and not _is_own(asked, form_token(secret)):
             return self._problem(STALE_FORM, self._frame(asked, None))
         try:
             if secret is not None:
@@ -200,7 +206,7 @@ class Reception:
         return self._problem(problem, self._frame(asked, None), fragment=asked.fragment)
 
     def _guest(self, asked: Asked) -> _Guest | None:
-        secret = self._cookie.read(asked.headers.get("cookie", ""))
+        secret = self._secret(asked)
         if secret is not None:
             try:
                 principal = self._door().session(secret)
@@ -223,9 +229,9 @@ class Reception:
         transport = InProcess(self._functions, lambda _: to_context(principal), most_s=seconds)
         return Memory(URL, _NO_TOKEN, timeout_s=seconds, transport=transport, environment={})
 
-    @staticmethod
-    def _is_own(asked: Asked, visitor: Visitor) -> bool:
-        return from_here(asked.headers) and is_token(asked.form.get(FIELD, ("",))[0], visitor.form_token)
+    def _secret(self, asked: Asked) -> str | None:
+        """Returns the secret of the session that the browser shows."""
+        return self._cookie.read(asked.headers.get("cookie", ""))
 
     def _frame(self, asked: Asked, visitor: Visitor | None) -> Frame:
         said = asked.query.get("said", ("",))[0]
@@ -290,22 +296,20 @@ class Reception:
             html = self.rendering.page("again.html", {"target": target}, self._frame(asked, None))
             return Replied(status=HTTPStatus.OK, html=html)
         back = way_back(asked.target if page.method == "GET" and not asked.fragment else "/")
-        if asked.typed and from_here(asked.headers):
+        if asked.typed:
             # Going on to another page would lose it, and going back shows nothing that was typed: no page is kept.
             return self._problem(SESSION_OVER, self._frame(asked, None))
-        had_one = self._cookie.read(asked.headers.get("cookie", "")) is not None
+        had_one = self._secret(asked) is not None
         query = urlencode({**({"next": back} if back != "/" else {}), **({"said": "ended"} if had_one else {})})
         location = f"{self._setup.root}{SIGN_IN}" + (f"?{query}" if query else "")
         if asked.fragment:
             return Replied(status=HTTPStatus.UNAUTHORIZED, headers=(("hx-redirect", location),))
         return Replied(status=HTTPStatus.SEE_OTHER, headers=(("location", location),))
 
-    def _sign_in_page(self, asked: Asked, *, refused: TributaryError | None = None) -> Replied:
-        problem = None if refused is None else self._sign_in.problem(refused)
-        back = way_back((asked.form.get("next") or asked.query.get("next") or ("/",))[0])
-        values = {"problem": problem, "next": back, "panel": self._watch.panel()}
-        html = self.rendering.page("sign_in.html", values, self._frame(asked, None))
-        return Replied(status=problem.status if problem else HTTPStatus.OK, html=html)
+
+def _is_own(asked: Asked, token: str) -> bool:
+    """Tells whether a form is of the session whose forms carry `token`, and was sent by a page of this host."""
+    return from_here(asked.headers) and is_token(asked.given(FIELD), token)
 
 
 def _within(seconds: float) -> AbstractContextManager[None]:
