@@ -68,6 +68,11 @@ class Visit:
         """Returns the first value of a form's field, with its line ends as `\\n` and without the blanks around it."""
         return self.form.get(name, (default,))[0].replace("\r\n", "\n").strip()
 
+    def broken_rules(self, *names: str) -> dict[str, str]:
+        """Returns the rule that each of these fields of the refused form breaks; an empty one for a field that breaks none."""
+        rules = {one.field: one.rule for one in self.refusal.errors} if self.refusal else {}
+        return {name: rules.get(name, "") for name in names}
+
     @property
     def key(self) -> str | None:
         """The idempotency key of the form: sent twice, it acts once."""

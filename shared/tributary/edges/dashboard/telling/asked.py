@@ -38,6 +38,13 @@ def tags_of(text: str, field: str = "tags") -> dict[str, str]:
     return tags
 
 
+def whole_of(text: str, field: str, rule: str, *, most_digits: int = 18) -> int:
+    """Returns the whole number that a text is; raises InvalidRequest with `rule` for any other text."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= most_digits):
+        raise broken(field, rule)
+    return int(text)
+
+
 def number_of(text: str, field: str, *, least: float, most: float, default: float) -> float:
     """Returns the number that a text is, the default for an empty one; raises InvalidRequest for any that does not fit."""
     if not text:

@@ -39,7 +39,6 @@ def _list(visit: Visit) -> Shown:
 
 def _one(visit: Visit) -> Shown:
     action = visit.memory.actions.get(visit.part("id"))
-    rules = {one.field: one.rule for one in visit.refusal.errors} if visit.refusal else {}
     values = {
         "action": action,
         "result": json.dumps(action.result, ensure_ascii=False, indent=2),
@@ -48,7 +47,7 @@ def _one(visit: Visit) -> Shown:
         "doubt": DOUBTS.get(action.doubt or ""),
         "tried": visit.path.rpartition("/")[2] if visit.refusal else "",
         "typed": {"rationale": visit.given("rationale"), "result": visit.given("result")},
-        "wrong": {name: rules.get(name, "") for name in ("rationale", "result")},
+        "wrong": visit.broken_rules("rationale", "result"),
     }
     return Shown(template="action.html", values=values, asks_again=action.state == "in_doubt")
 

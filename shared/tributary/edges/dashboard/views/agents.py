@@ -8,6 +8,7 @@ from tributary.client.errors import broken
 from tributary.contract.agents import AgentReply, NewTokenReply, TokenReply
 from tributary.core.agent import Role
 from tributary.edges.dashboard.page import Page, Sent, Shown
+from tributary.edges.dashboard.telling.asked import whole_of
 from tributary.edges.dashboard.visit import Visit
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ DAYS = 365
 SOON_DAYS = 14
 """A token that ends within so many days is pointed out."""
 _MOST_DIGITS = 6
+FIELDS = ("name", "role", "days", "sure")
 ROLES = {
     "reader": "looks: recalls, lists, and asks how things stood",
     "writer": "learns as well, and carries out actions",
@@ -38,7 +40,7 @@ def _list(visit: Visit) -> Shown:
             "role": visit.given("role", "writer"),
             "days": visit.given("days", str(DAYS)),
         },
-        "wrong": _wrong(visit),
+        "wrong": visit.broken_rules(*FIELDS),
     }
     return Shown(template="agents.html", values=values)
 
@@ -72,7 +74,7 @@ def _one(visit: Visit) -> Shown:
             "others": visit.given("others"),
             "role": visit.given("role"),
         },
-        "wrong": _wrong(visit),
+        "wrong": visit.broken_rules(*FIELDS),
     }
     return Shown(template="agent.html", values=values)
 
@@ -122,10 +124,7 @@ def _look_twice(visit: Visit) -> None:
 
 
 def _days(visit: Visit) -> int:
-    days = visit.given("days")
-    if not (days.isascii() and days.isdecimal() and len(days) <= _MOST_DIGITS):
-        raise broken("days", "must be a whole number of days")
-    return int(days)
+    return whole_of(visit.given("days"), "days", "must be a whole number of days", most_digits=_MOST_DIGITS)
 
 
 def _standing(token: TokenReply, visit: Visit) -> str:
@@ -134,12 +133,6 @@ def _standing(token: TokenReply, visit: Visit) -> str:
     if token.expires_at <= visit.at:
         return "expired"
     return "ends soon" if (token.expires_at - visit.at).days < SOON_DAYS else "good"
-
-
-def _wrong(visit: Visit) -> dict[str, str]:
-    """Returns the rule that each field of the refused form breaks; an empty one for a field that breaks none."""
-    broken_rules = {one.field: one.rule for one in visit.refusal.errors} if visit.refusal else {}
-    return {name: broken_rules.get(name, "") for name in ("name", "role", "days", "sure")}
 
 
 PAGES = (

@@ -133,12 +133,13 @@ def _by_day(costs: CostsReply) -> Chart:
     """Returns a bar for each day; one without a call cost nothing, one whose calls have no price cost nobody knows what."""
     rows = {one.key: one for one in costs.rows}
     days = [costs.since + timedelta(days=number) for number in range((costs.until - costs.since).days + 1)]
-    values = [_usd(rows.get(day.isoformat())) for day in days]
+    values = [spent(rows.get(day.isoformat())) for day in days]
     starts = [datetime.combine(day, time(), UTC) for day in days]
     return bars(starts, [Series(name="dollars", values=values)], label="Dollars by day", unit=Unit.USD, every="day")
 
 
-def _usd(one: CostReply | None) -> float | None:
+def spent(one: CostReply | None) -> float | None:
+    """Returns the dollars of a day's row: none were spent without one, and those of calls that have no price nobody knows."""
     if one is None:
         return 0.0
     return None if one.unpriced and not one.cost_usd else one.cost_usd

@@ -10,6 +10,7 @@ from tributary.client.errors import broken
 from tributary.contract.curation import ResolvedReply
 from tributary.core.agent import Role
 from tributary.edges.dashboard.page import Page, Sent, Shown
+from tributary.edges.dashboard.telling.asked import whole_of
 from tributary.edges.dashboard.telling.choices import choice
 from tributary.edges.dashboard.telling.sides import alone, pairs_of
 from tributary.edges.dashboard.visit import Visit
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 20
 _SHORT = 160
-_MOST_DIGITS = 18
 _SORTS = {"dispute": "Disputes", "challenge": "Challenges"}
 _STATES = {"open": "Open", "settled": "Ended", "any": "All"}
 
@@ -98,10 +98,7 @@ def _rationale(visit: Visit) -> str | None:
 
 
 def _seen(visit: Visit) -> int:
-    seen = visit.given("seen")
-    if not (seen.isascii() and seen.isdecimal() and len(seen) <= _MOST_DIGITS):
-        raise broken("seen", "must be the tick of the page that the form is on")
-    return int(seen)
+    return whole_of(visit.given("seen"), "seen", "must be the tick of the page that the form is on")
 
 
 def _ending(verb: str, answer: Callable[[Visit], Sent]) -> Page:

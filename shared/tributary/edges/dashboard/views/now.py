@@ -9,14 +9,15 @@ from datetime import UTC, date, timedelta
 from typing import TypeVar
 
 from tributary.client import Change, Changes
-from tributary.client.errors import TributaryError, Unauthenticated, broken
+from tributary.client.errors import TributaryError, Unauthenticated
 from tributary.contract.activity import ActivityReply
 from tributary.contract.costs import CostsReply
 from tributary.contract.history import EventName
 from tributary.contract.status import StatsReply
 from tributary.edges.dashboard.charts import Chart, Unit, figure, sparkline, strip
 from tributary.edges.dashboard.page import Answer, Nothing, Page, Shown
-from tributary.edges.dashboard.views.costs import money
+from tributary.edges.dashboard.telling.asked import whole_of
+from tributary.edges.dashboard.views.costs import money, spent
 from tributary.edges.dashboard.views.lesson import CAUSES, ENDINGS
 from tributary.edges.dashboard.visit import Visit
 
@@ -88,17 +89,11 @@ def _now(visit: Visit) -> Shown:
 
 def _feed(visit: Visit) -> Answer:
     """What happened after the tick that the feed has seen; held back until something does, as long as may be."""
-    after = _tick(visit.asked("after"))
+    after = whole_of(visit.asked("after"), "after", "must be the tick that the feed has seen", most_digits=19)
     page = visit.memory.change_page(after, newest=True, page_size=ENTRIES, wait_s=visit.live_s)
     if not page.changes:
         return Nothing()
     return Shown(template="now_feed.html", values={"batch": _batch(page, after=after), **_WORDS})
-
-
-def _tick(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 20):
-        raise broken("after", "must be the tick that the feed has seen")
-    return int(text)
 
 
 def _batch(page: Changes, *, after: int) -> Batch:
@@ -254,16 +249,15 @@ def _spent(costs: CostsReply | TributaryError, today: date) -> Tile:
     said = figure(costs.budget.usd_today, Unit.USD) if row is None else money(row)
     limit = costs.budget.usd_per_day
     note = "no limit is set" if limit is None else f"of {figure(limit, Unit.USD)}"
-    spent = [
-        0.0 if (one := rows.get(day)) is None else None if one.unpriced and not one.cost_usd else one.cost_usd for day in days
-    ]
     return Tile(
         name=name,
         value=None if said == "unknown" else said,
         note="none of these calls has a known price" if said == "unknown" else "used up: " + note if costs.budget.spent else note,
         path="/costs",
         alarming=costs.budget.spent,
-        chart=sparkline(spent, label=f"Model spend a day, {DAYS} days", unit=Unit.USD, names=days),
+        chart=sparkline(
+            [spent(rows.get(day)) for day in days], label=f"Model spend a day, {DAYS} days", unit=Unit.USD, names=days
+        ),
     )
 
 
