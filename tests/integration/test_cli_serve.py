@@ -50,9 +50,9 @@ class Serving:
 
     def __init__(self, environment: dict[str, str], *arguments: str) -> None:
         command = [sys.executable, "-W", "error", "-c", RUN, "serve", "--port", "0", *arguments]
-        self.process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
-        )
+        # not a pipe, since one that nobody reads holds the server up once it is full
+        self._remarks = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed when it is read)
+        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=self._remarks, encoding="utf-8")
         assert self.process.stdout is not None
         watchdog = threading.Timer(PATIENCE_S, self.process.kill)
         watchdog.start()
@@ -64,7 +64,7 @@ class Serving:
                 break
             self.said += line
         watchdog.cancel()
-        assert self.process.poll() is None, self.said + (self.process.communicate()[1] or "")
+        assert self.process.poll() is None, self.said + self._remarked()
         self.url = re.findall(r"^Tributary serves at (\S+) ", self.said, re.MULTILINE)[0]
 
     def curl_lines(self) -> list[str]:
@@ -73,9 +73,14 @@ class Serving:
     def stop(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
         """Sends the signal and returns the exit code and what was said on standard error."""
         self.process.send_signal(number)
-        said, remarked = self.process.communicate(timeout=PATIENCE_S)
+        said, _ = self.process.communicate(timeout=PATIENCE_S)
         assert number is signal.SIGKILL or said == ""
-        return self.process.returncode, remarked
+        return self.process.returncode, self._remarked()
+
+    def _remarked(self) -> str:
+        with self._remarks as file:
+            file.seek(0)
+            return file.read()
 
 
 @pytest.fixture
