@@ -17,7 +17,7 @@ CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
-	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
+	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -111,6 +111,12 @@ layer-x86: $(VENV)/local.stamp  ## build the layer for x86_64 into build/layer-x
 
 layer-lock: $(VENV)/dev.stamp  ## write the layers' lock files anew after a change of pyproject.toml or constraints.txt
 	$(RUN) -m layers.memory.lock
+
+sbom: $(VENV)/dev.stamp  ## write down what is in all that is shipped, as CycloneDX, into build/sbom (docs/security.md)
+	$(RUN) -m layers.supply.bill
+
+audit: $(VENV)/dev.stamp  ## ask OSV for advisories about each part of it (needs the internet; AUDIT_URL=a mirror)
+	$(RUN) -m layers.supply.audit $(if $(AUDIT_URL),--url $(AUDIT_URL))
 
 eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of foreign runbooks, beside each side alone
 	$(RUN) -m evals.run --tier offline --suite retrieval --check-baseline

@@ -64,17 +64,23 @@ def needed() -> set[str]:
     """Returns the distributions that the layer carries beside our own: the requirements, with all that these require."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["dependencies"], *(line for extra in EXTRAS for line in project["optional-dependencies"][extra])]
-    return _closures(asked)
+    return closures(asked)
 
 
 def needed_beside(asked: Iterable[str]) -> set[str]:
     """Returns the distributions that the layer of one function carries beside the layer that every function has."""
-    return _closures(asked) - needed()
+    return closures(asked) - needed()
 
 
 def locked(file: Path) -> dict[str, str]:
     """Returns the version of each distribution in a lock file."""
     return dict(re.findall(r"^([a-z0-9-]+)==(\S+) \\$", file.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def hashes_in(file: Path) -> dict[str, tuple[str, ...]]:
+    """Returns the SHA-256 of the wheels of each distribution in a lock file."""
+    blocks = re.findall(r"^([a-z0-9-]+)==\S+ \\\n((?: .*\n?)+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {name: tuple(re.findall(r"sha256:([0-9a-f]{64})", lines)) for name, lines in blocks}
 
 
 def hashes_of(pins: Mapping[str, str]) -> dict[str, set[str]]:
@@ -100,7 +106,8 @@ def written(pins: Mapping[str, str], hashes: Mapping[str, Iterable[str]]) -> str
     return "\n".join(lines) + "\n"
 
 
-def _closures(asked: Iterable[str]) -> set[str]:
+def closures(asked: Iterable[str]) -> set[str]:
+    """Returns the distributions that these requirements come to, themselves too, for whichever target."""
     return {name for target in TARGETS for name in _closure(map(Requirement, asked), target)}
 
 
