@@ -83,12 +83,6 @@ class Status:
         return bool(self.usable_paths)
 
     @property
-    def reachable(self) -> bool:
-        """Whether any database answered."""
-        databases = [one for one in self.observations if one.about in (About.WRITER, About.READER)]
-        return any(one.cause is not Unseen.UNREACHABLE for one in databases)
-
-    @property
     def warnings(self) -> tuple[Observation, ...]:
         """What is not as it should be, or cannot be told though it could be."""
         return tuple(

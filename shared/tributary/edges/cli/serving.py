@@ -184,9 +184,3 @@ def _is_loopback(host: str) -> bool:
 def _local(url: str) -> str:
     """Returns the address as this computer reaches it: one cannot connect to 'every address'."""
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:").rstrip("/")
-
-
-def _default_url() -> str:
-    from tributary.client import DEFAULT_URL
-
-    return DEFAULT_URL

@@ -15,11 +15,6 @@ def read(text: str) -> Claim:
     return claim_of(tokens_of(text))
 
 
-def sentences_of(text: str) -> list[Claim]:
-    """Returns one claim a sentence."""
-    return [claim_of(sentence) for sentence in _split(tokens_of(text))]
-
-
 def claim_of(tokens: Sequence[Token]) -> Claim:
     items: list[Item] = []
     orders: list[Order] = []
