@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -147,7 +147,7 @@ def running(server_url: str, template: str, aws: ProviderServer) -> Iterator[Run
                 Deployed(spec.folder, {k: v for k, v in given.items() if spec.folder in telling or "QUEUE" not in k})
             )
             for spec in FUNCTIONS
-            if spec.folder == spec.name and spec.name != "dashboard"
+            if spec.folder == spec.name
         }
         with _also_here(given):
             owner = Settings.model_validate(
@@ -216,6 +216,27 @@ def test_roles_allow_what_is_asked_and_nothing_that_nobody_asks(running: Running
     assert seen | {_BY_LOGIN} | _BY_SIGNATURE == {action for function in asked for action in _allowed(everything, function)}
 
 
+def test_the_pages_ask_for_nothing_that_their_role_forbids(running: Running, everything: Deployment) -> None:
+    """The container's role: it is given by the same line of the table as the function's (infra/table.py)."""
+    form = load(EVENTS / "dashboard" / "sign-in-refused.json")
+    form["body"] = f"token={running.tribe.tokens['curator']}&next=%2F"
+    page = load(EVENTS / "dashboard" / "status.json")
+    before = len(running.aws.asked)
+    signed_in = running.functions["dashboard"](form)
+    page["cookies"] = [one.partition(";")[0] for one in signed_in["cookies"]]
+    page["rawPath"] = page["requestContext"]["http"]["path"] = "/lessons"
+    page["rawQueryString"] = "query=clear+the+cache"
+    found = running.functions["dashboard"](page)
+    assert (signed_in["statusCode"], found["statusCode"]) == (303, 200)
+    assert running.tribe.lesson_id in found["body"]
+    asked = {call(one) for one in running.aws.asked[before:]}
+    assert asked == {("bedrock:InvokeModel", "amazon.titan-embed-text-v2:0"), ("secretsmanager:GetSecretValue", SECRET)}
+    service = everything.only("AWS::AppRunner::Service")
+    allowed = _by_action(everything.statements_of(service["InstanceConfiguration"]["InstanceRoleArn"]["Fn::GetAtt"][0]))
+    for action, about in asked:
+        assert any(_is(about, resource) for resource in allowed.get(action, ())), (action, about)
+
+
 def test_addresses_of_files_are_signed_by_those_alone_who_may_use_them(running: Running, everything: Deployment) -> None:
     announce, fetch = load(EVENTS / "learn" / "evidence-announce.json"), load(EVENTS / "recall" / "evidence.json")
     told = [json.loads(running.functions["learn"](running.tribe.of(announce))["body"]) for _ in range(2)]
@@ -249,8 +270,12 @@ def test_a_call_that_no_role_allows_would_be_noticed(everything: Deployment) -> 
 
 def _allowed(deployment: Deployment, function: str) -> dict[str, list[str]]:
     """Returns the resources of each action that a function's code may take."""
+    return _by_action(deployment.statements(function))
+
+
+def _by_action(statements: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for statement in deployment.statements(function):
+    for statement in statements:
         actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
         resources = statement["Resource"] if isinstance(statement["Resource"], list) else [statement["Resource"]]
         for action in actions:

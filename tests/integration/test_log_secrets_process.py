@@ -93,7 +93,7 @@ def visits(client: httpx.Client, token: str) -> Iterator[httpx.Response]:
         yield client.post("/dashboard/sign-in", data={"token": tried, "next": "/"}, headers=form)
     for page in PAGES:
         path = re.sub(r"\{\w+\}", f"les_{MARK}", page.path)
-        yield client.get(f"/dashboard{path}", params={"q": MARK, "query": MARK, "subject": MARK, MARK: MARK})
+        yield client.get(f"/dashboard{path}", params={"query": MARK, "subject": MARK, MARK: MARK})
     yield client.post("/dashboard/sign-out", data={"csrf": MARK}, headers=form)
 
 
