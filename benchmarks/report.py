@@ -58,7 +58,8 @@ class Surroundings:
         return (
             f"`{self.command}` on {self.at[:10]}: {database}Python {self.python}, {self.cores} cores {self.machine}, "
             f"load average {self.load_before:.1f} before and {self.load_after:.1f} after, {self.seconds:.0f} s. Ratios are to "
-            "references measured in turn in this run; a load average above the number of cores makes times long and ratios uncertain."
+            "references measured in turn in this run; a load average above the number of cores makes times long and ratios "
+            "uncertain."
         )
 
 
