@@ -79,8 +79,7 @@ def _tell(report: Report, options: argparse.Namespace) -> None:
     (options.to / "bench.json").write_text(json.dumps(report.document(), indent=1) + "\n", encoding="utf-8")
     pictures = draw(report, options.to)
     if options.write_docs:
-        draw(report, IMAGES)
-        write_page(report)
+        write_page(report, draw(report, IMAGES))
     print(f"written: {options.to / 'bench.json'}, {', '.join(picture.name for picture in pictures)}", file=sys.stderr)
 
 

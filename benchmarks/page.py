@@ -15,11 +15,12 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 IMAGES = ROOT / "docs" / "images"
 
 
-def write_page(report: Report, page: Path = PAGE) -> None:
-    """Writes both tables anew, in place."""
+def write_page(report: Report, pictures: Sequence[Path], page: Path = PAGE) -> None:
+    """Writes both tables anew, in place, and shows the pictures under that of the figures."""
+    shown = "".join(f"\n\n![{picture.stem}]({IMAGES.name}/{picture.name})" for picture in pictures)
     said = page.read_text(encoding="utf-8")
     said = between(said, "benches", benches_table(BENCHES))
-    page.write_text(between(said, "figures", markdown(report)), encoding="utf-8")
+    page.write_text(between(said, "figures", markdown(report) + shown), encoding="utf-8")
 
 
 def between(page: str, mark: str, said: str) -> str:

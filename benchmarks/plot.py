@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from benchmarks.figures import Chart, Curve, Figure
 from benchmarks.report import Report, shown
@@ -111,8 +111,7 @@ def _chart(axes: Axes, chart: Chart, curves: Sequence[Curve]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: shown(value)))
     heights = [up for curve in curves for _, up in curve.points]
-    crowded = max(heights) > 20 * min(heights)
-    axes.yaxis.set_minor_formatter(NullFormatter() if crowded else FuncFormatter(lambda value, _: shown(value)))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: shown(value) if f"{value:e}"[0] in "25" else ""))
     axes.set_ylim(min(heights) / 1.5, max(heights) * (1.5 + 0.5 * len(curves)))  # room for the legend
     axes.grid(which="major", linewidth=0.3)
     axes.set_xlabel(chart.across, fontsize=7)
