@@ -16,8 +16,9 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
-	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
+.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check \
+	bench bench-full bench-docs eval eval-retrieval chaos openapi async-client layer layer-local layer-dashboard layer-mcp \
+	layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -85,14 +86,14 @@ eval: $(VENV)/dev.stamp  ## score judge, screen, search and agents on labelled d
 
 check: lint types arrows synth test test-system eval  ## all that CI runs
 
-bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run
+bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run, into build/bench; about 12 minutes
 	$(RUN) -m benchmarks
 
-bench-million: $(VENV)/dev.stamp  ## the speed of recall in one tribe of a million lessons; about 20 minutes, 8 GB of memory
-	$(RUN) -m benchmarks --only million
+bench-full: $(VENV)/dev.stamp  ## all benches, one tribe of a million lessons too; about an hour, 8 GB of memory (make system-deps)
+	$(RUN) -m benchmarks --full
 
-bench-coldstart: $(VENV)/dev.stamp  ## cold and warm times of recall in Lambda's own runtime (make system-deps)
-	$(RUN) -m benchmarks --only coldstart
+bench-docs: $(VENV)/dev.stamp  ## the same, and write docs/benchmarks.md and its pictures anew from it
+	$(RUN) -m benchmarks --full --write-docs
 
 layer: $(VENV)/local.stamp  ## build the Lambda layer into build/layer: dependencies and library, arm64
 	$(RUN) -m layers.memory
