@@ -26,9 +26,10 @@ SAID = "the words that are to be nowhere"
 # Each takes the database's own guard (a constraint, a unique index) out first where there is one; triggers are off for all.
 CONTROLS = {
     "two rivals are believed": """
-        UPDATE lesson l SET status = 'active', activated_tick = learned_tick, activated_at = learned_at, deactivated_tick = NULL,
-               deactivated_at = NULL, superseded_by = NULL, rejected_as = NULL
-        FROM (SELECT tribe_id, a, b FROM rival LIMIT 1) r WHERE l.tribe_id = r.tribe_id AND l.lesson_id IN (r.a, r.b)""",
+        UPDATE lesson l SET status = 'active', activated_tick = learned_tick, activated_at = learned_at
+        FROM dispute d JOIN dispute_about b USING (tribe_id, dispute_id)
+        WHERE d.state = 'open' AND d.kind = 'conflict' AND d.precedent IS NULL
+          AND (l.tribe_id, l.lesson_id) = (d.tribe_id, d.lesson_id)""",
     "a rival's flag is not its lesson's": "UPDATE rival SET a_on = NOT a_on, b_on = false",
     "equal content is believed twice": """
         DROP INDEX lesson_believed_content;
@@ -185,8 +186,10 @@ def _has_happened(url: str) -> bool:
 
 
 def _besides(tribal: Tribal) -> None:
-    """What the random histories don't do: an action, a session, and calls that cost something."""
+    """What the random histories don't do, or don't leave for certain: an open dispute, an action, a session, and calls that cost something."""
     set_scene(tribal, LEARNS["fresh"])
+    disputed = LEARNS["disputed"]
+    tribal.learn(tribal.agent("writer"), disputed.text, disputed.situation, subject=disputed.subject)
     begun = tribal.memory.actions.begin(tribal.curator, "restart", "restarts the gateway")
     assert begun.lease is not None
     tribal.memory.actions.complete(tribal.curator, begun.action.action_id, begun.lease, {"restarted": True})
