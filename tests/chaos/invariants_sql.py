@@ -188,12 +188,11 @@ OF_A_TRIBE: Mapping[str, LiteralString] = {
     "a decision is of a tick that was not, or was judged after it": """
         SELECT d.decision_id FROM tributary.decision d JOIN tributary.tribe t USING (tribe_id)
         WHERE d.tribe_id = %(tribe)s AND (d.tick > t.clock OR d.judged_tick > d.tick)""",
-    "a decision that brought a lesson in has no event": """
-        SELECT d.decision_id FROM tributary.decision d JOIN tributary.lesson l USING (tribe_id, lesson_id)
-        WHERE d.tribe_id = %(tribe)s AND d.draft IS NULL AND d.tick = l.learned_tick AND d.agent_id = l.agent_id
-          AND d.outcome IN ('learned', 'superseded', 'disputed', 'quarantined', 'pending') AND NOT EXISTS (
-            SELECT FROM tributary.lesson_event e
-            WHERE (e.tribe_id, e.lesson_id, e.decision_id, e.tick) = (d.tribe_id, d.lesson_id, d.decision_id, d.tick))""",
+    "the event that brought a lesson in names no decision about it": """
+        SELECT l.lesson_id FROM tributary.lesson l WHERE l.tribe_id = %(tribe)s AND NOT EXISTS (
+            SELECT FROM tributary.lesson_event e JOIN tributary.decision d USING (tribe_id, decision_id)
+            WHERE (e.tribe_id, e.lesson_id, e.tick) = (l.tribe_id, l.lesson_id, l.learned_tick)
+              AND (d.lesson_id, d.tick, d.agent_id) = (l.lesson_id, l.learned_tick, l.agent_id))""",
     "a verdict is about a lesson that the judge was not given": """
         SELECT d.decision_id FROM tributary.decision d, jsonb_array_elements(d.verdicts) AS v WHERE d.tribe_id = %(tribe)s
         AND NOT EXISTS (SELECT FROM jsonb_array_elements(d.candidates) AS c WHERE c -> 'lesson_id' = v -> 'lesson_id')""",

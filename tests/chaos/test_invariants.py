@@ -92,7 +92,7 @@ CONTROLS = {
     "a curator's ending of a dispute has no event, or an event no ending": "DELETE FROM tribe_event",
     "a dispute opened or closed at no tick": "UPDATE dispute SET opened_tick = 0",
     "a decision is of a tick that was not, or was judged after it": "UPDATE decision SET judged_tick = tick + 1",
-    "a decision that brought a lesson in has no event": "UPDATE lesson_event SET decision_id = NULL",
+    "the event that brought a lesson in names no decision about it": "UPDATE lesson_event SET decision_id = NULL",
     "a verdict is about a lesson that the judge was not given": "UPDATE decision SET candidates = '[]'",
     "no key, or more than one, answers with a decision": "DELETE FROM idempotency",
     "a key answers with a decision that is not there": "DELETE FROM decision WHERE outcome = 'learned'",
@@ -186,7 +186,7 @@ def _has_happened(url: str) -> bool:
 
 
 def _besides(tribal: Tribal) -> None:
-    """What the random histories don't do, or don't leave for certain: an open dispute, an action, a session, and calls that cost something."""
+    """What random histories don't do, or don't leave for certain: an open dispute, an action, a session, calls that cost."""
     set_scene(tribal, LEARNS["fresh"])
     disputed = LEARNS["disputed"]
     tribal.learn(tribal.agent("writer"), disputed.text, disputed.situation, subject=disputed.subject)
