@@ -41,7 +41,7 @@ SECRET = "a secret is kept in the clear"
 ERASED = "erased words are still kept"
 BY_HAND = (TRANSITION, OTHER_TERMS, OTHER_HASH, SECRET, ERASED)
 
-_SECRETS = re.compile(r"trb_[A-Za-z0-9_-]{43}|lease_[0-9a-f]{64}")
+_SECRETS = re.compile(r"tr[bs]_[A-Za-z0-9_-]{43}|lease_[0-9a-f]{64}")
 _EVICTED = "evicted"
 
 Row = dict[str, Any]
