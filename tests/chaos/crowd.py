@@ -119,7 +119,7 @@ class Crowd:
                 thread.join(2 * DEADLINE_S)
         assert not any(thread.is_alive() for thread in threads), "some of the crowd still wait for an answer"
 
-    def goes_on(self, *, writes: int = 20, reads: int = 10) -> None:
+    def goes_on(self, *, writes: int = 12, reads: int = 6) -> None:
         """Returns once so many more writes and reads were answered; fails when they never are."""
         until = time.monotonic() + DEADLINE_S
         wanted = self.tally.writes + writes, self.tally.reads + reads
@@ -127,7 +127,7 @@ class Crowd:
             assert time.monotonic() < until, f"the crowd is not answered any more: {self.tally}, {self._astray}"
             time.sleep(0.005)
 
-    def reads_on(self, *, reads: int = 10) -> None:
+    def reads_on(self, *, reads: int = 6) -> None:
         """As `goes_on`, where nothing can be written meanwhile."""
         self.goes_on(writes=0, reads=reads)
 

@@ -29,6 +29,8 @@ class Standing(StrEnum):
     """In words that say that nothing was written."""
     UNKNOWN = "unknown"
     """Its reply did not come."""
+    ASTRAY = "astray"
+    """The reply was no answer to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,7 @@ class Write:
         except (Overloaded, RateLimited, WrongStanding):
             self.standing = Standing.REFUSED
         except TributaryError as error:
-            self.standing = Standing.UNKNOWN
+            self.standing = Standing.ASTRAY
             raise Astray(f"{self}: was answered '{error.code}' ({error})") from error
         else:
             self.standing, self.told = Standing.ACKNOWLEDGED, Told.of(reply)

@@ -161,8 +161,10 @@ def test_what_a_write_came_to_is_told_by_its_error(settled: Crowd) -> None:
         write = answered(error)
         assert write.ask() is None
         assert write.standing is standing
+    write = answered(Corrupt())
     with pytest.raises(Astray, match="was answered 'corrupt'"):
-        answered(Corrupt()).ask()
+        write.ask()
+    assert write.standing is Standing.ASTRAY
 
 
 def test_a_recall_that_calls_itself_complete_without_what_was_acknowledged_is_astray(settled: Crowd) -> None:
