@@ -22,7 +22,7 @@ from tributary.store.migrate import migrate
 
 PATIENCE_S = 30
 PORT = 5432
-_FAST = "fsync = off\nfull_page_writes = off\nmax_wal_senders = 4\nshared_buffers = '32MB'\nautovacuum = off\n"
+FAST = "fsync = off\nfull_page_writes = off\nmax_wal_senders = 4\nshared_buffers = '32MB'\nautovacuum = off\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +151,7 @@ def replicating(major: int) -> Iterator[Pair]:
     """Runs a primary that holds the migrated database `migrated`, and its standby, until the block ends."""
     with tempfile.TemporaryDirectory(prefix="trb-pair-", ignore_cleanup_errors=True) as name:
         primary = new_node(Path(name), "primary", major)
-        primary.make_data(_FAST)
+        primary.make_data(FAST)
         primary.start()
         standby = new_node(Path(name), "standby", major)
         try:

@@ -11,10 +11,8 @@ from pathlib import Path
 import psycopg
 
 from tests.conftest import CHOSEN
-from tests.standby import PATIENCE_S, PORT, Node, make_node
+from tests.standby import FAST, PATIENCE_S, PORT, Node, new_node
 from tributary.store import Target
-from tributary.store._embedded_account import server_account
-from tributary.store._embedded_cluster import programs
 from tributary.store.migrate import migrate
 
 LIBRARIES = (
@@ -53,11 +51,10 @@ class ClockedNode(Node):
 @contextmanager
 def clocked() -> Iterator[ClockedNode]:
     """Runs a server that holds the migrated database `migrated` until the block ends."""
-    account, bin_folder = server_account(), programs(int(CHOSEN) if CHOSEN.isdigit() else 18)
     with tempfile.TemporaryDirectory(prefix="trb-clock-", ignore_cleanup_errors=True) as name:
-        made = make_node(Path(name), "server", bin_folder, account)
+        made = new_node(Path(name), "server", int(CHOSEN) if CHOSEN.isdigit() else 18)
         node = ClockedNode(folder=made.folder, bin_folder=made.bin_folder, account=made.account)
-        node.make_data()
+        node.make_data(FAST)
         node.start()
         try:
             with psycopg.connect(node.url(), autocommit=True) as connection:
