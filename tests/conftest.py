@@ -36,8 +36,8 @@ def pytest_report_header() -> str:
 
 
 MAY_BE_SKIPPED = ("sentence-transformers is not installed", "float32 weights", "runbooks are not in", "may mount no file")
-"""Reasons for a skip that CI accepts: libraries of several gigabytes, behind an extra of their own, foreign material, and a machine
-that lets nobody fill a disk."""
+"""Reasons for a skip that CI accepts: libraries of several gigabytes, behind an extra of their own, foreign material, and a
+machine on which no disk of a test's own can be filled."""
 
 
 @pytest.hookimpl(trylast=True)

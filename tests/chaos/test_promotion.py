@@ -7,6 +7,8 @@ untrue is said of it. TRIBUTARY_CHAOS_ROUNDS says how often (once by default).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,9 @@ from tests.chaos.invariants import broken
 from tests.chaos.rounds import rounds
 from tests.conftest import CHOSEN
 from tests.standby import PORT, Pair, copy_standby, replicating
+from tests.tribes import open_tribal
+from tributary.core.errors import Unavailable
+from tributary.service import open_memory
 
 ROUNDS = rounds(1)
 
@@ -61,3 +66,23 @@ def test_what_was_acknowledged_is_there_after_the_synchronous_standby_was_promot
             assert broken(url) == []
             copy_standby(standby, primary)
             primary, standby = standby, primary
+
+
+def test_an_address_that_led_to_a_replica_for_a_while_takes_writes_again_without_a_restart(pair: Pair, tmp_path: Path) -> None:
+    """As the writer's address does that leads to the old writer, a replica by now, for some time after a failover."""
+    database = pair.new_database()
+    address = tmp_path / f".s.PGSQL.{PORT}"
+    with open_tribal(pair.primary.url(database)) as tribal:
+        pair.catch_up()
+        address.symlink_to(pair.standby.folder / address.name)
+        moving = tribal.settings.model_copy(
+            update={"database_url": f"postgresql://postgres@/{database}?host={tmp_path}&port={PORT}"}
+        )
+        with open_memory(moving, adapters=tribal.adapters) as memory:
+            elsewhere = replace(tribal, memory=memory)
+            assert elsewhere.recall("cache").hits == ()
+            with pytest.raises(Unavailable):
+                elsewhere.learn(tribal.curator, "the cache is warm")
+            address.unlink()
+            address.symlink_to(pair.primary.folder / address.name)
+            assert elsewhere.learn(tribal.curator, "the cache is warm").tick == 1
