@@ -31,7 +31,8 @@ class ClockedNode(Node):
 
     def start(self) -> None:
         self.set_clock(0)
-        library = next(one for one in LIBRARIES if Path(one).exists())
+        library = next((one for one in LIBRARIES if Path(one).exists()), None)
+        assert library is not None, "libfaketime is not installed; run: make system-deps"
         environment = (
             f'LD_PRELOAD={library} FAKETIME_TIMESTAMP_FILE="{self.clock}" FAKETIME_NO_CACHE=1 '
             "FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_DISABLE_SHM=1"
