@@ -224,7 +224,7 @@ def _gardens(url: str, tribes: tuple[UUID, ...], stopped: threading.Event) -> in
 def _learns(tribal: Tribal, drawn: random.Random) -> None:
     """Has three agents contradict and confirm each other, and say what is soon over."""
     agents = [tribal.curator, tribal.agent("first"), tribal.agent("second")]
-    for number in range(LEARNS):
+    for _ in range(LEARNS):
         bay = f"bay{drawn.randrange(4)}"
         tribal.learn(drawn.choice(agents), f"the tide of {bay} is at {drawn.randrange(3)} metres", subject=bay)
     for number in range(OVER):  # last, since a learn ends by itself what it finds to be over
@@ -234,7 +234,9 @@ def _learns(tribal: Tribal, drawn: random.Random) -> None:
 
 
 def _believed(tribal: Tribal) -> set[str]:
-    return {hit.lesson.text for hit in tribal.recall("the tide of the bay and of the day", limit=100).hits}
+    asked = [f"the tide of bay{bay} is at {metres} metres" for bay in range(4) for metres in range(3)]
+    asked += [f"the tide of day {number} is high" for number in range(OVER)]
+    return {hit.lesson.text for query in asked for hit in tribal.recall(query, limit=50).hits}
 
 
 def _stamped(tribal: Tribal) -> int:
