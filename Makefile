@@ -59,7 +59,7 @@ serve: $(VENV)/local.stamp  ## run the memory on this computer
 test: $(VENV)/dev.stamp  ## all tests that need no system package
 	$(RUN) -m pytest -m 'not system' $(AT_ONCE)
 
-test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer or Chromium (make system-deps) or npm, and what the dashboard's image does
+test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer, Chromium or faketime (make system-deps) or npm, and what the dashboard's image does
 	$(RUN) -m pytest -m system $(AT_ONCE)
 
 test-browser: $(VENV)/dev.stamp  ## those of them that drive Chromium through the dashboard's pages
@@ -147,9 +147,9 @@ deploy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## stand it up, or 
 destroy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## take it down; prod's database is protected and stays
 	$(CDK) destroy --all -c profile=$(PROFILE) $(OPTIONS)
 
-system-deps:  ## install PgBouncer and Chromium (Debian, needs root)
-	@{ command -v pgbouncer || test -x /usr/sbin/pgbouncer; } >/dev/null && command -v chromium >/dev/null \
-	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer chromium >/dev/null; }
+system-deps:  ## install PgBouncer, Chromium and faketime (Debian, needs root)
+	@{ command -v pgbouncer || test -x /usr/sbin/pgbouncer; } >/dev/null && command -v chromium >/dev/null && command -v faketime >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer chromium faketime >/dev/null; }
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

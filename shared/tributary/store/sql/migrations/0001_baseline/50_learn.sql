@@ -229,7 +229,8 @@ BEGIN
     INSERT INTO settling_turn AS t (tribe_id, holder, until)
     VALUES (p_tribe, p_holder, clock_timestamp() + make_interval(secs => p_seconds))
     ON CONFLICT (tribe_id) DO UPDATE SET holder = excluded.holder, until = excluded.until
-    WHERE t.holder = p_holder OR t.until <= clock_timestamp();
+    WHERE t.holder = p_holder OR t.until <= clock_timestamp()
+       OR t.until > clock_timestamp() + interval '15 minutes'; -- longer than any turn is: of a clock that was put back since
     RETURN FOUND;
 END
 $$;
