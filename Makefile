@@ -122,7 +122,7 @@ audit: $(VENV)/dev.stamp  ## ask OSV for advisories about each part of it (needs
 eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of foreign runbooks, beside each side alone
 	$(RUN) -m evals.run --tier offline --suite retrieval --check-baseline
 
-chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then the crashes (CHAOS_SECONDS=n, CHAOS_ROUNDS=n)
+chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then crashes and faults under load (CHAOS_SECONDS=n, CHAOS_ROUNDS=n)
 	$(RUN) -m tests.history --seconds $(CHAOS_SECONDS)
 	TRIBUTARY_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(RUN) -m pytest tests/chaos
 

@@ -7,6 +7,6 @@ import os
 _ASKED = os.environ.get("TRIBUTARY_CHAOS_ROUNDS")
 
 
-def rounds(default: int) -> int:
-    """Returns how often something is done; read when its module is imported, before tests lose their environment."""
-    return default if _ASKED is None else int(_ASKED)
+def rounds(default: int, *, costly: bool = False) -> int:
+    """Returns how often something is done, of what is `costly` a tenth of what was asked for; for use when modules load."""
+    return default if _ASKED is None else max(default, int(_ASKED) // 10) if costly else int(_ASKED)

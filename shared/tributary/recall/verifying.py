@@ -102,7 +102,13 @@ class Verifier:
             )
         if said.ranking != VERSION:
             return Verification.of(causes=[Doubt.RANKING_CHANGED])
-        return self._replay(said)
+        try:
+            return self._replay(said)
+        except InvalidRequest as error:
+            if error.field != "as_of":
+                raise
+            # it is signed, so the tick was reached once: the database was set back since, or a replica answers
+            return Verification.of(causes=[Doubt.TICK_LOST])
 
     def _replay(self, said: Said) -> Verification:
         recaller = self.recaller

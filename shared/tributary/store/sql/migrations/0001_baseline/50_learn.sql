@@ -322,7 +322,8 @@ BEGIN
     IF opened.clock > (p ->> 'read_tick')::bigint AND NOT unconditional THEN
         SELECT d.changed, d.fresh INTO changed, fresh FROM learn_delta_v1(p, opened.clock) d;
     END IF;
-    IF NOT serving OR NOT unconditional AND (
+    -- what was read at a tick that is not reached any more (the database was set back, as by a failover) is nothing to go by
+    IF NOT serving OR opened.clock < (p ->> 'read_tick')::bigint OR NOT unconditional AND (
            changed + fresh > 0 OR role <> p ->> 'role' OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
         RETURN jsonb_build_object('committed', false, 'changed', changed, 'fresh', fresh) || waited;
     END IF;

@@ -89,6 +89,9 @@ DECLARE
     written bigint;
 BEGIN
     IF replay IS NOT NULL THEN
+        -- Where commits wait for a standby, one whose wait was cut off is seen here before the standby has it, and a promotion would lose it.
+        -- A lock is written to the log behind it, so this reply waits for what it repeats.
+        PERFORM FROM idempotency WHERE tribe_id = p_tribe AND agent_id = p_agent AND key = p_key FOR KEY SHARE;
         RETURN replay;
     END IF;
     -- losing the last counts in a crash is harmless; waiting for their flush would serialise a tribe's writers a second time
