@@ -6,7 +6,8 @@ Starts a PostgreSQL of its own in a temporary home, with fsync on as users have 
 Targets are those of the project; a missed one is said and changes nothing else: figures depend on the machine and its load.
 `--only million` is measured when asked for alone: it fills one tribe with a million lessons and takes about 20 minutes; so is
 `--only footprint`, which weighs lessons, tribes and indexes for docs/scale.md, in two minutes. `--only coldstart` is measured
-when asked for: it builds the Lambda layer, and needs PgBouncer.
+when asked for: it builds the Lambda layer, and needs PgBouncer. So is `--only peers`, on a server of its own: it needs what
+`make bench-peers` installs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,20 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import coldstart, embedding, footprint, handler_import, learn, million, models, narrowed, pages, recall, writers
+from benchmarks import (
+    coldstart,
+    embedding,
+    footprint,
+    handler_import,
+    learn,
+    million,
+    models,
+    narrowed,
+    pages,
+    peers,
+    recall,
+    writers,
+)
 from benchmarks.corpus import embed_material
 from benchmarks.figures import Measured
 from benchmarks.ground import open_ground
@@ -38,6 +52,7 @@ IN_A_TOWN = ("recall", "learn", "pages", "narrowed")
 ON_A_GROUND = (*IN_A_TOWN, "writers")
 NAMES = (*ON_A_GROUND, "import", "embedding", "judging")
 COLDSTART = "coldstart"
+PEERS = "peers"
 MILLION = "million"
 FOOTPRINT = "footprint"
 ALONE = (MILLION, FOOTPRINT)
@@ -109,6 +124,8 @@ def _without_a_ground(chosen: Sequence[str], progress: Progress) -> Iterator[Mea
         yield handler_import.measure(progress)
     if COLDSTART in chosen:
         yield coldstart.measure(progress)
+    if PEERS in chosen:
+        yield peers.measure(progress)
     if "embedding" in chosen:
         yield embedding.measure(progress)
     if "judging" in chosen:
@@ -119,7 +136,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = (*NAMES, COLDSTART, *ALONE)
+    names = (*NAMES, COLDSTART, PEERS, *ALONE)
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of {', '.join(names)}; repeatable")
     parser.add_argument("--lessons", type=int, help=f"on the tables, {LESSONS:,} by default, with {MILLION} {million.LESSONS:,}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and sample there")
