@@ -275,21 +275,27 @@ def _in_turn(contenders: Sequence[Contender], rounds: int = ROUNDS) -> Iterator[
 def _search(ground: Ground, contenders: Sequence[Contender], work: _Work, name: str, seen: Mapping[str, Seen]) -> None:
     """Asks every question in rounds, the first of which opens connections and makes plans and does not count."""
     tags, truth = FILTERS[name], work.truth[name]
-    scans = {one.name: _scans(ground, one) for one in contenders}
+    for one in contenders:
+        among_many = one.search(BULK, work.queries, limit=MANY, tags=tags)["answers"]
+        seen[one.name].searched[name] = Searched(found_among_many=share_found(truth, among_many))
+
+    def scans() -> dict[str, int]:
+        time.sleep(COUNTED_S)
+        for one in contenders:  # has the server process hand over what it counted
+            one.search(BULK, work.queries[:1], limit=LIMIT, tags=tags)
+        return {one.name: _scans(ground, one) for one in contenders}
+
+    before = scans()
     for round_, one in _in_turn(contenders, ROUNDS + 1):
-        searched = seen[one.name].searched.setdefault(name, Searched())
+        searched = seen[one.name].searched[name]
         answered = one.search(BULK, work.queries, limit=LIMIT, tags=tags)
         if round_:
             searched.ms += answered["ms"]
             searched.found = share_found(truth, answered["answers"])
             searched.found_of_alike = share_found(truth, answered["answers"], floor=work.floor)
-    for one in contenders:
-        searched = seen[one.name].searched[name]
-        searched.found_among_many = share_found(truth, one.search(BULK, work.queries, limit=MANY, tags=tags)["answers"])
-        time.sleep(COUNTED_S)
-        one.search(BULK, work.queries[:1], limit=LIMIT, tags=tags)  # has the server process hand over what it counted
-        asked = (ROUNDS + 2) * len(work.queries) + 1
-        searched.through_hnsw = (_scans(ground, one) - scans[one.name]) / asked
+    for contender, after in scans().items():
+        asked = (ROUNDS + 1) * len(work.queries) + 1
+        seen[contender].searched[name].through_hnsw = (after - before[contender]) / asked
 
 
 def _scans(ground: Ground, one: Contender) -> int:

@@ -37,7 +37,7 @@ def lines(run: Run) -> list[Line]:
         *(_timed(name) for name in FILTERS),
         Line(name=f"searches, {WRITERS} readers at once", value=lambda seen: max(seen.reads), unit="/s"),
         *(_found(f"recall@{LIMIT}", name, "found") for name in FILTERS),
-        *(_found(f"the same, of those at least {run.floor:g} similar", name, "found_of_alike") for name in FILTERS),
+        *(_found(f"recall@{LIMIT} of those at least {run.floor:g} similar", name, "found_of_alike") for name in FILTERS),
         *(_found(f"the {LIMIT} nearest among {MANY} answers", name, "found_among_many") for name in FILTERS),
         Line(
             name=f"rows left of {WRITERS} equal adds at once",

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Picture
 from benchmarks.figures import Samples
 from benchmarks.peers.bench import FILTERS, LIMIT, UPDATES, WRITERS, Run, Seen
 from benchmarks.peers.figures import BY, TITLES
-from benchmarks.report import Surroundings
+from benchmarks.report import Surroundings, shown
 
 COLOURS = {"sql": "#9aa3ad", "tributary": "#2a7f62", "mem0": "#4a6fa5", "langgraph": "#c58b2a"}
 Values = Mapping[str, Callable[[Seen], float]]
@@ -30,7 +30,7 @@ def draw(run: Run, surroundings: Surroundings, file: Path) -> None:
         {"1 writer": lambda seen: max(seen.alone), f"{WRITERS} writers": lambda seen: max(seen.together)},
         logarithmic=True,
     )
-    _bars(next(panels), run, "search, ms: median, and a line to 95 of 100", _by_filter(_median), up_to=_by_filter(_p95))
+    _bars(next(panels), run, "search, ms: bars to the median, lines to 95 of 100", _by_filter(_median), up_to=_by_filter(_p95))
     _bars(next(panels), run, f"searches a second, {WRITERS} readers", {"": lambda seen: max(seen.reads)})
     _bars(
         next(panels), run, f"recall@{LIMIT}: of the nearest, by numpy", _by_filter(lambda name, seen: seen.searched[name].found)
@@ -80,9 +80,11 @@ def _bars(axes: Axes, run: Run, title: str, groups: Values, *, up_to: Values | N
         heights = [value(seen) for value in groups.values()]
         axes.bar(places, heights, width=width * 0.92, label=TITLES[seen.name], color=COLOURS[seen.name])
         ends = heights if up_to is None else [value(seen) for value in up_to.values()]
+        said = [shown(height) for height in heights]
         if up_to is not None:
             axes.vlines(places, heights, ends, color=COLOURS[seen.name], linewidth=1.5)
-        _label(axes, places, ends, [f"{height:.3g}" for height in heights])
+            said = [f"p95 {shown(end)}\np50 {height}" for end, height in zip(ends, said, strict=True)]
+        _label(axes, places, ends, said)
     axes.set_xticks(range(len(groups)), list(groups), fontsize=7)
     axes.tick_params(axis="y", labelsize=7)
     axes.margins(y=0.18)
@@ -93,4 +95,4 @@ def _bars(axes: Axes, run: Run, title: str, groups: Values, *, up_to: Values | N
 
 def _label(axes: Axes, places: Sequence[float], heights: Sequence[float], said: Sequence[str]) -> None:
     for place, height, text in zip(places, heights, said, strict=True):
-        axes.annotate(text, (place, height), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=6)
+        axes.annotate(text, (place, height), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=5.5)
