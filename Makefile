@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
+# The memories that benchmarks/peers measures ours beside; what they need may contradict what we do
+PEERS := .venv-peers
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
 
 CHAOS_SECONDS ?= 300
@@ -17,8 +19,8 @@ CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check \
-	bench bench-full bench-docs eval eval-retrieval chaos openapi async-client layer layer-local layer-dashboard layer-mcp \
-	layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
+	bench bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi async-client layer layer-local \
+	layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,6 +41,13 @@ $(VENV)/infra.stamp: $(VENV)/local.stamp
 	@$(PIP) --editable '.[infra]'
 	@touch $@
 
+$(PEERS)/peers.stamp: benchmarks/peers/constraints.txt
+	@test -x $(PEERS)/bin/python || { echo "making $(PEERS) with $(PYTHON)"; $(PYTHON) -m venv $(PEERS); }
+	@echo "installing mem0ai and langgraph's PostgresStore (about half a minute)"
+	@$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet --constraint $< \
+	  mem0ai langgraph-checkpoint-postgres 'psycopg[binary,pool]'
+	@touch $@
+
 install: $(VENV)/local.stamp  ## what runs on a laptop, in .venv
 	@echo "installed: $(abspath $(VENV))/bin/tributary"
 
@@ -57,13 +66,16 @@ serve: $(VENV)/local.stamp  ## run the memory on this computer
 	$(VENV)/bin/tributary serve
 
 test: $(VENV)/dev.stamp  ## all tests that need no system package
-	$(RUN) -m pytest -m 'not system' $(AT_ONCE)
+	$(RUN) -m pytest -m 'not system and not peers' $(AT_ONCE)
 
 test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer, Chromium or faketime (make system-deps) or npm, and what the dashboard's image does
 	$(RUN) -m pytest -m system $(AT_ONCE)
 
 test-browser: $(VENV)/dev.stamp  ## those of them that drive Chromium through the dashboard's pages
 	$(RUN) -m pytest $(AT_ONCE) tests/browser
+
+test-peers: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## that the peers do what benchmarks/peers says of them
+	$(RUN) -m pytest -m peers tests/contract/test_peers.py
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
 	TRIBUTARY_TEST_POSTGRES=16 $(RUN) -m pytest -m 'not system' tests/integration
@@ -89,11 +101,15 @@ check: lint types arrows synth test test-system eval  ## all that CI runs
 bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run, into build/bench; about 12 minutes
 	$(RUN) -m benchmarks
 
-bench-full: $(VENV)/dev.stamp  ## all benches, one tribe of a million lessons too; about an hour, 8 GB of memory (make system-deps)
+bench-full: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## all benches, one tribe of a million lessons too; about an hour, 8 GB of memory (make system-deps)
 	$(RUN) -m benchmarks --full
 
-bench-docs: $(VENV)/dev.stamp  ## the same, and write docs/benchmarks.md and its pictures anew from it
+bench-docs: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## the same, and write docs/benchmarks.md and its pictures anew from it
 	$(RUN) -m benchmarks --full --write-docs
+
+bench-peers: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## the same work on mem0, langgraph's PostgresStore and plain SQL, into docs/benchmarks/peers.md
+	mkdir -p build
+	$(RUN) -m benchmarks.peers --json build/bench-peers.json --plot docs/images/bench-peers.png --page docs/benchmarks/peers.md
 
 layer: $(VENV)/local.stamp  ## build the Lambda layer into build/layer: dependencies and library, arm64
 	$(RUN) -m layers.memory
@@ -152,4 +168,4 @@ system-deps:  ## install PgBouncer, Chromium and faketime (Debian, needs root)
 	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer chromium faketime >/dev/null; }
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

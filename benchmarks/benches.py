@@ -111,7 +111,7 @@ BENCHES = (
     Bench(
         name="peers",
         tells="the same work by other memories on PostgreSQL (benchmarks/peers)",
-        needs="what benchmarks/peers says",
+        needs="what make bench-peers installs",
         minutes=5,
         full=True,
         measure=_apart("peers"),
