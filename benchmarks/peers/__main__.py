@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -21,7 +21,8 @@ from benchmarks.peers import page, picture
 from benchmarks.peers.bench import LESSONS, LIMIT, run
 from benchmarks.peers.figures import measured
 from benchmarks.progress import Progress
-from benchmarks.report import Surroundings, document, table
+from benchmarks.report import Report, Surroundings, table
+from benchmarks.running import Ran
 
 WIDEST = 160
 FEWEST = LIMIT * 100
@@ -31,22 +32,15 @@ FEWEST = LIMIT * 100
 def main() -> int:
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers and scratch folders are cleared away
+    surroundings = Surroundings.here(shlex.join(["python", "-m", "benchmarks.peers", *sys.argv[1:]]))
     progress = Progress()
-    load_before = os.getloadavg()[0]
     done = run(progress, lessons=options.lessons)
     progress.step("done")
-    surroundings = Surroundings(
-        lessons=done.lessons,
-        postgres=done.postgres,
-        pgvector=done.pgvector,
-        load_before=load_before,
-        load_after=os.getloadavg()[0],
-        seconds=progress.seconds,
-    )
-    figures = [measured(done)]
-    Console(width=None if sys.stdout.isatty() else WIDEST).print(table(figures, surroundings))
+    surroundings = surroundings.ended(postgres=done.postgres, pgvector=done.pgvector, seconds=progress.seconds)
+    report = Report(surroundings=surroundings, ran=[Ran(name="peers", seconds=progress.seconds, measured=measured(done))])
+    Console(width=None if sys.stdout.isatty() else WIDEST).print(table(report))
     if options.json:
-        options.json.write_text(json.dumps(document(figures, surroundings), indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(report.document(), indent=1) + "\n", encoding="utf-8")
     if options.plot:
         picture.draw(done, surroundings, options.plot)
     if options.page:
