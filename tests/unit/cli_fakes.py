@@ -28,7 +28,7 @@ from tributary.service import Settings
 from tributary.service.demo_incident import INCIDENT
 from tributary.service.memory import ModelsUsed
 from tributary.service.model_listing import ModelsSeen
-from tributary.service.operator import NewTribe
+from tributary.service.operator import NewTribe, SteppedBack
 from tributary.service.operator import Tribe as StoredTribe
 from tributary.service.seeding import Seeded
 from tributary.transfer.tribes import Progress, Summary
@@ -73,6 +73,10 @@ class FakeOperator:
         if self.failure is not None:
             raise self.failure
         self.migrated += 1
+
+    def after_restore(self, tribe: str, *, ticks: int) -> SteppedBack:
+        self._agents(tribe)
+        return SteppedBack(tribe=tribe, before=418, tick=419 + ticks, in_doubt=2, sessions=1)
 
     def rotate_signing_key(self) -> str:
         return "k2"

@@ -36,6 +36,7 @@ class Doubt(StrEnum):
     LESSON_ERASED = "lesson_erased"
     LISTING = "listing"
     TIME_BUDGET = "time_budget"
+    TICK_LOST = "tick_lost"
 
 
 class Aspect(StrEnum):

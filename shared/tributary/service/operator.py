@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 from tributary.access import DAYS, Ledger, check_principal
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import BadSetting, NotFound, TributaryError, WrongStanding
+from tributary.core.errors import BadSetting, InvalidRequest, NotFound, TributaryError, WrongStanding
 from tributary.core.evaluation import EvaluationRun
 from tributary.core.ids import new_id
 from tributary.core.limits import check_agent_name, check_name
@@ -62,6 +62,23 @@ class NewTribe:
     tribe: Tribe
     token: NewToken
     """Of its first curator."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteppedBack:
+    """A tribe of a restored database: the tick of the backup, the one that it goes on from, and what was ended."""
+
+    tribe: str
+    before: int
+    tick: int
+    in_doubt: int
+    """Actions that were under way: whether their effect happened may be what was lost."""
+    sessions: int
+
+
+LOST_TICKS = 1_000_000
+"""So many ticks are taken to be lost unless the operator knows better: more than a tribe commits between two backups."""
+MOST_LOST_TICKS = 10**12
 
 
 class Operator:
@@ -333,6 +350,22 @@ class Operator:
         """
         with self._link.own_connection() as connection:
             return restore_tribe(connection, lines, name=name, progress=progress)
+
+    def after_restore(self, tribe: str, *, ticks: int = LOST_TICKS) -> SteppedBack:
+        """Has a tribe of a database that was restored from a backup go on from a tick that nobody was given before.
+
+        `ticks` is at least as many as were lost. No other commit gets them: whoever asks for one is told that it was lost, and a
+        receipt of one is `unknown`. Actions that were under way are in doubt; people sign in anew. Safe to repeat.
+        """
+        if not 1 <= ticks <= MOST_LOST_TICKS:
+            raise InvalidRequest("ticks", f"must be from 1 to {MOST_LOST_TICKS}")
+        with self._link.transaction() as connection:
+            found = self._tribe(connection, tribe)
+            row = connection.execute(
+                statement("access", "after_restore"), {"tribe_id": found.tribe_id, "ticks": ticks}
+            ).fetchone()
+        before, tick, in_doubt, sessions = cast(tuple[int, int, int, int], row)
+        return SteppedBack(tribe=found.name, before=before, tick=tick, in_doubt=in_doubt, sessions=sessions)
 
     def record_evaluation(self, run: EvaluationRun) -> None:
         """Keeps what a run of the evals found; the same run again changes nothing."""

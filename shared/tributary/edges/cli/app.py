@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from tributary.edges.cli import (
     acting,
     activity,
+    after_restoring,
     agents,
     completing,
     costs,
@@ -183,6 +184,7 @@ app.add_typer(spaces.app, name="space")
 app.add_typer(seeding.app, name="seed")
 app.command("export")(transferring.export)
 app.command("restore")(transferring.restore)
+app.command("after-restore")(after_restoring.after_restore)
 app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)

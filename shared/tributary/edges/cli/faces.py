@@ -14,7 +14,7 @@ from tributary.edges.dashboard.port import FrontDoor
 from tributary.edges.gateway import Started
 from tributary.service import Settings
 from tributary.service.memory import ModelsUsed
-from tributary.service.operator import NewTribe, Tribe
+from tributary.service.operator import NewTribe, SteppedBack, Tribe
 from tributary.transfer.tribes import Progress, Summary
 
 
@@ -64,6 +64,8 @@ class OperatorFace(Protocol):
     def export(self, tribe: str, write: Callable[[bytes], object], *, progress: Progress) -> Summary: ...
 
     def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Progress) -> Summary: ...
+
+    def after_restore(self, tribe: str, *, ticks: int) -> SteppedBack: ...
 
 
 class ServedMemory(FrontDoor, Protocol):
