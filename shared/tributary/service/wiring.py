@@ -186,6 +186,7 @@ def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Op
         embedders=_embedders(settings, given, Models(settings), database),
         exact_limit=settings.exact_limit,
         cell=settings.cell,
+        evidence=given.evidence or evidence_store(settings),
         now=given.now,
         on_close=server.leave,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 from uuid import UUID
@@ -106,6 +107,14 @@ class RemoteOperator:
 
     def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Callable[[str, int], None]) -> NoReturn:
         del lines, name, progress
+        raise _too_large()
+
+    def export_evidence(self, tribe: str, folder: Path) -> NoReturn:
+        del tribe, folder
+        raise _too_large()
+
+    def restore_evidence(self, tribe: str, folder: Path) -> NoReturn:
+        del tribe, folder
         raise _too_large()
 
     def after_restore(self, tribe: str, *, ticks: int = LOST_TICKS) -> SteppedBack:

@@ -46,3 +46,8 @@ FROM tributary.tribe t LEFT JOIN (
     UNION SELECT v.tick FROM tributary.tribe_event v WHERE v.tribe_id = %(tribe_id)s) e ON true
 WHERE t.tribe_id = %(tribe_id)s GROUP BY t.clock, t.lost
 
+
+-- name: files
+-- Operator: the evidence files whose bytes a tribe was given and has not released.
+SELECT encode(f.sha256, 'hex'), f.bytes, f.content_type, f.name FROM tributary.evidence_file f
+WHERE f.tribe_id = %(tribe_id)s AND f.stored_at IS NOT NULL AND f.released_at IS NULL ORDER BY f.sha256
