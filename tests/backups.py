@@ -58,7 +58,7 @@ def dump(url: str, file: Path, form: str) -> None:
 def load(url: str, file: Path, form: str) -> None:
     """Restores a backup into an empty database as docs/backup.md says: the roles and the extension, then what was dumped."""
     migrate(Target(url=url))
-    program("psql", "--quiet", "--command=DROP SCHEMA tributary CASCADE", url)
+    program("psql", "--quiet", "--command=SET client_min_messages = warning", "--command=DROP SCHEMA tributary CASCADE", url)
     if form == "custom":
         program("pg_restore", "--exit-on-error", "--single-transaction", f"--dbname={url}", str(file))
     else:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -209,3 +214,26 @@ def test_a_restore_that_lost_one_row_one_vector_or_one_key_is_found() -> None:
     wrong = {one.what for one in lines if not one.same}
     assert wrong >= {"guards: constraints", "rows: idempotency", "rows: lesson_vector", "rows: signing_key", "receipts: agrees"}
     assert not wrong & {"rows: lesson", "rows: token", "guards: functions"}
+
+
+def test_a_home_is_dumped_and_restored_into_another_by_the_commands_of_the_page(tmp_path: Path) -> None:
+    """As docs/backup.md has a laptop do it, with the programs that come along."""
+    page = (Path(__file__).parents[2] / "docs/backup.md").read_text(encoding="utf-8")
+    dumped, loaded = (
+        [line for line in block.splitlines() if line.startswith(("tributary ", "export "))]
+        for block in re.findall(r"```sh\n# laptop: .*?\n(.*?)```", page, flags=re.DOTALL)
+    )
+    environment = {
+        **{name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")},
+        "HOME": str(tmp_path),
+        "TRIBUTARY_HOME": str(tmp_path / "first"),
+    }
+    command = f"{sys.executable} -c 'from tributary.edges.cli import main; main()'"
+    made = ["tributary migrate", "tributary tribe create payments", *dumped, *loaded, "tributary tribe list --json"]
+    script = "\n".join(re.sub("^tributary ", f"{command} ", line) for line in made)
+    done = subprocess.run(
+        ["bash", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=90
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])[0]["name"] == "payments"
+    assert "payments: restored as of tick 0, goes on from tick 1000001" in done.stdout

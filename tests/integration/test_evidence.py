@@ -374,12 +374,14 @@ def test_bytes_that_are_not_the_announced_ones_are_refused_and_none_unannounced_
     assert kept.places() == []
 
 
-def test_files_go_into_a_folder_beside_the_export_and_back_and_what_is_there_stays(kept: Kept, tmp_path: Path) -> None:
+def test_files_go_into_a_folder_beside_the_export_and_back_and_what_is_there_stays(
+    kept: Kept, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     with kept.client() as memory:
         for content in (LOG, b"another"):
             kept.teach(memory, f"Deploys are {len(content)}", memory.attach(content, name="a.log"))
     places = kept.places()
-    tribal, folder = kept.tribal, tmp_path / "beside"
+    tribal, folder = kept.tribal, tmp_path_factory.mktemp("beside")
     with open_operator(tribal.settings, adapters=tribal.adapters) as operator:
         out = operator.export_evidence(tribal.name, folder)
         assert (out.files, out.there, out.size, out.lost) == (2, 0, len(LOG) + 7, ())
