@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,10 @@ class Crowd:
     def working(self) -> Iterator[None]:
         writers = [self.tribal.agent(f"writer-{number}") for number in range(2)]
         jobs: list[Callable[[int], None]] = [
-            *(lambda turn, who=who: self._learn(who, turn) for who in writers),  # type: ignore[misc]
-            lambda turn: self._act(writers[0], turn),
-            lambda _: self._curate(),
-            lambda _: garden(self.tribal) and None,
+            *(partial(self._learn, who) for who in writers),
+            partial(self._act, writers[0]),
+            self._curate,
+            self._garden,
         ]
         threads = [threading.Thread(target=self._run, args=(job,)) for job in jobs]
         for thread in threads:
@@ -103,7 +104,10 @@ class Crowd:
         actions.complete(who, begun.action.action_id, begun.lease or "", {"turn": turn})
         self.done.append(f"job:{turn}")
 
-    def _curate(self) -> None:
+    def _garden(self, _: int) -> None:
+        garden(self.tribal)
+
+    def _curate(self, _: int) -> None:
         if self.acknowledged:
             _, _, learned = self.acknowledged[len(self.acknowledged) // 2]
             with suppress(TributaryError):  # it was retired before

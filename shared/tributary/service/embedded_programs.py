@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs (pg_dump, pg_restore, psql ...) with the embedded server: where they are, and what leads them to it."""
+"""PostgreSQL's own programs (pg_dump, psql ...) with the embedded server: where they are, and what leads them to it."""
 
 from __future__ import annotations
 
