@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -220,7 +221,14 @@ def test_a_restore_that_lost_one_row_one_vector_or_one_key_is_found() -> None:
     assert not wrong & {"rows: lesson", "rows: token", "guards: functions"}
 
 
-def test_a_home_is_dumped_and_restored_into_another_by_the_commands_of_the_page(tmp_path: Path) -> None:
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that the server's own account comes into too: pytest's folders are its user's alone."""
+    with tempfile.TemporaryDirectory(prefix="tributary-page-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def test_a_home_is_dumped_and_restored_into_another_by_the_commands_of_the_page(reachable: Path) -> None:
     """As docs/backup.md has a laptop do it, with the programs that come along."""
     page = (Path(__file__).parents[2] / "docs/backup.md").read_text(encoding="utf-8")
     dumped, loaded = (
@@ -229,14 +237,14 @@ def test_a_home_is_dumped_and_restored_into_another_by_the_commands_of_the_page(
     )
     environment = {
         **{name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")},
-        "HOME": str(tmp_path),
-        "TRIBUTARY_HOME": str(tmp_path / "first"),
+        "HOME": str(reachable),
+        "TRIBUTARY_HOME": str(reachable / "first"),
     }
     command = f"{sys.executable} -c 'from tributary.edges.cli import main; main()'"
     made = ["tributary migrate", "tributary tribe create payments", *dumped, *loaded, "tributary tribe list --json"]
     script = "\n".join(re.sub("^tributary ", f"{command} ", line) for line in made)
     done = subprocess.run(
-        ["bash", "-euc", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=90
+        ["bash", "-euc", script], cwd=reachable, env=environment, capture_output=True, text=True, check=False, timeout=90
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])[0]["name"] == "payments"

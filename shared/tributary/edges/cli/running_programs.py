@@ -13,7 +13,7 @@ from tributary.edges.cli.doors import session
 
 def postgres(
     context: typer.Context,
-    command: Annotated[list[str], typer.Argument(metavar="PROGRAM [ARGUMENT]...", help="What to run, with its arguments.")],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="What to run, with its arguments.")],
 ) -> None:
     """Run one of PostgreSQL's programs with the database under TRIBUTARY_HOME, whose server is up meanwhile. For operators.
 
