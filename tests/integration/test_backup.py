@@ -19,6 +19,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import tributary
 from tests import backups
 from tests.chaos.books import complaints_about
 from tests.conftest import CHOSEN
@@ -236,7 +237,8 @@ def test_a_home_is_dumped_and_restored_into_another_by_the_commands_of_the_page(
         for block in re.findall(r"```sh\n# laptop: .*?\n(.*?)```", page, flags=re.DOTALL)
     )
     environment = {
-        **{name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH", "LANG")},
+        **{name: value for name, value in os.environ.items() if name in ("PATH", "LANG")},
+        "PYTHONPATH": str(Path(tributary.__file__).parents[1]),
         "HOME": str(reachable),
         "TRIBUTARY_HOME": str(reachable / "first"),
     }
