@@ -111,7 +111,7 @@ class Crowd:
 
     def _curate(self, _: int) -> None:
         if self.acknowledged:
-            _, _, learned = self.acknowledged[len(self.acknowledged) // 2]
+            learned = self.acknowledged[len(self.acknowledged) // 2][2]
             with suppress(TributaryError):  # it was retired before
                 assert learned.lesson is not None
                 self.tribal.memory.curate.retire(self.tribal.curator, learned.lesson.lesson_id, RetireCause.OUTDATED)
