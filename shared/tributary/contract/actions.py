@@ -15,7 +15,7 @@ from tributary.contract.values import Filled, Rationale
 
 ActionState = Literal["begun", "done", "failed", "in_doubt"]
 BeginOutcome = Literal["granted", "done", "in_doubt", "busy"]
-DoubtName = Literal["lease_ran_out", "holder_unsure"]
+DoubtName = Literal["lease_ran_out", "holder_unsure", "restored"]
 
 
 def _keyed(value: str) -> str:

@@ -4,7 +4,7 @@
 --   (no row) ──begin──► begun ──complete──► done
 --                        │ ▲ └──fail──────► failed ──begin──► begun, the next attempt
 --                        │ └─renew
---                        └── its lease ran out, or its holder is not sure ──► in_doubt
+--                        └── its lease ran out, its holder is not sure, or the database was restored from a backup ──► in_doubt
 --   in_doubt ──complete | fail, by the holder of its lease──► done | failed
 --   in_doubt ──reconcile, by a curator──────────────────────► done (it happened) | failed (it did not: it may be begun again)
 --
@@ -28,7 +28,7 @@ CREATE TABLE tributary.action (
     ended_at       timestamptz,
     result         json CHECK (octet_length(result::text) <= 16384), -- not jsonb, which would write numbers otherwise than they came
     failure        text CHECK (octet_length(failure) BETWEEN 1 AND 2048), -- in its holder's words
-    doubt          text CHECK (doubt IN ('lease_ran_out', 'holder_unsure')), -- why it was in doubt, if it ever was
+    doubt          text CHECK (doubt IN ('lease_ran_out', 'holder_unsure', 'restored')), -- why it was in doubt, if it ever was
     reconciled_by  uuid,
     note           text CHECK (octet_length(note) BETWEEN 1 AND 8192), -- the curator's rationale
     PRIMARY KEY (tribe_id, action_id),
