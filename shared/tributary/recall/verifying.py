@@ -110,7 +110,7 @@ class Verifier:
     def _is_lost(self, said: Said) -> bool:
         """Tells whether the receipt is of a tick that no commit which is known here has: a restore from a backup took it back.
 
-        A replica may only not have come to a tick that is ahead of its clock, so there the writer is asked, and has the last word.
+        A replica may only not have come to a tick that is ahead of its clock, so the writer is asked, and has the last word.
         """
         failure: TributaryError = Unavailable()
         for side in self.recaller.database.sides():
