@@ -6,12 +6,12 @@ from http import HTTPStatus
 from typing import get_args
 
 from tributary.contract import distilling, limits, models
-from tributary.contract.route import QueryParameter, Route
+from tributary.contract.route import MOMENT, QueryParameter, Route
 
 _AS_OF = QueryParameter(
     name="as_of",
     description="A tick of this tribe, or an RFC 3339 time with offset: the state as it was believed then.",
-    schema={"type": "string"},
+    schema={"type": "string", "pattern": MOMENT},
 )
 
 MEMORY: tuple[Route, ...] = (
@@ -163,7 +163,11 @@ MEMORY: tuple[Route, ...] = (
                 description="Only lessons with this tag, `key=value`; given more than once, with all of them.",
                 schema={
                     "type": "array",
-                    "items": {"type": "string", "maxLength": limits.TAG_KEY_CHARACTERS + 1 + limits.TAG_VALUE_CHARACTERS},
+                    "items": {
+                        "type": "string",
+                        "pattern": "=",
+                        "maxLength": limits.TAG_KEY_CHARACTERS + 1 + limits.TAG_VALUE_CHARACTERS,
+                    },
                     "maxItems": limits.TAGS,
                 },
             ),

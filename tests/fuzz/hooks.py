@@ -1,0 +1,64 @@
+"""What schemathesis is told of this API, loaded by each of its runs: which sound requests are refused, and by which rule of ours.
+
+A schema says how a value looks. Whether a tick was reached or a receipt is genuine it can't say. Such rules are listed here, and a
+request that the schema calls sound may be refused for one of these alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import schemathesis
+from schemathesis.checks import CHECKS
+
+BEYOND_THE_SCHEMA = (
+    r"must be a tick that was reached; the clock of this tribe stands at \d+",
+    r"must be the version of a policy that was read",
+    r"is not as it was signed; send the receipt of a recall unchanged",
+    r"must be the `next` of an earlier page",
+    r"must be left out when the effect did not happen",
+    r"must be one of the lessons that the decision compared with: .*",
+    r"is what the lesson itself says; say what holds instead, or why it does not hold",
+    r"the clock of this tribe stands at \d+",
+    r"must be a tick of this tribe, or an RFC 3339 time with an offset \(in a URL, write \+ as %2B\)",
+    r"must be 1 to 200 printable characters, not blank, and not begin with 'server:'",
+    r"must be a file's name: printable, without a slash, backslash or quotation mark",
+    r"must be at most 400 days before `to`, which is .*",
+    r"must not be later than .*",
+    r"valid_until must be later than valid_from",
+    r"must not contain (the NUL character|a lone surrogate)",
+    r"must not be empty or contain the NUL character",
+    r"is \d+ bytes of UTF-8; at most \d+ are kept",
+    r"names the key '.*' more than once",
+    r"must lie within the years 2 to 9998; leave it out for no bound",
+)
+_KNOWN = re.compile("|".join(f"(?:{rule})" for rule in BEYOND_THE_SCHEMA), re.DOTALL)
+
+
+def refused_beyond_the_schema(status: int, body: bytes) -> bool:
+    """Tells whether a reply is a refusal of ours each rule of which is one that no schema can say."""
+    if status != 400:
+        return False
+    problem = json.loads(body)
+    if "jsonrpc" in problem:  # the tools of MCP say themselves what they take; their schema is not in this description
+        return True
+    return bool(problem.get("errors")) and all(_KNOWN.fullmatch(one["rule"]) for one in problem["errors"])
+
+
+@schemathesis.check
+def sound_request_is_taken(ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case) -> None:
+    """Fails on a request that the schema calls sound and that is refused for another reason than those above."""
+    if not refused_beyond_the_schema(response.status_code, response.content):
+        (check,) = CHECKS.get_by_names(["positive_data_acceptance"])
+        check(ctx, response, case)
+
+
+@schemathesis.check
+def problem_is_one_of_ours(ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case) -> None:
+    """Fails on an error that tells of our insides, or whose status its own body contradicts."""
+    if response.status_code >= 400 and response.headers["content-type"] == ["application/problem+json"]:
+        problem = json.loads(response.content)
+        assert problem["status"] == response.status_code, problem
+        assert problem["code"] not in ("internal", "corrupt", "bad_setting"), problem
+        assert "Traceback" not in problem["detail"], problem
