@@ -32,6 +32,7 @@ no-shrink = {no_shrink}
 
 [checks]
 positive_data_acceptance.enabled = false
+not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
 
 [[operations]]
 include-operation-id = ["learn_batch", "mcp"]

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tests.doubles import RuledJudge, within_a_subject
 from tests.tribes import Tribal, open_tribal
 from tributary.core.agent import Role
+from tributary.core.curation import Mistake
 from tributary.core.ports import Prompt
 from tributary.edges.gateway import running
 from tributary.models.distillers import AskedDistiller
@@ -47,6 +49,16 @@ def _distilling(tribal: Tribal) -> Iterator[Memory]:
         yield memory
 
 
+def _live(tribal: Tribal) -> None:
+    """Has something of every kind happen, so that lists have what can be gone on from."""
+    first, second = tribal.agent("first"), tribal.agent("second")
+    for number in range(6):
+        learned = tribal.learn(first, f"Wait {number} s", subject=f"pause {number}")
+        tribal.learn(second, f"Never wait {number} s", subject=f"pause {number}")
+        tribal.learn(second, f"HIJACK {number}")
+        tribal.memory.curate.report(second, learned.decision_id, Mistake.HARMFUL)
+
+
 @contextmanager
 def served(database_url: str, folder: Path) -> Iterator[Served]:
     """Serves a new tribe with an agent of each role; evidence files are kept in `folder`, and the incident agent follows a script."""
@@ -60,7 +72,9 @@ def served(database_url: str, folder: Path) -> Iterator[Served]:
         "responder_turns_per_day": 1_000_000,
         "connections": 16,
     }
-    with open_tribal(database_url, **setup) as tribal, _distilling(tribal) as memory, running(memory) as gateway:
+    judge = RuledJudge(within_a_subject)
+    with open_tribal(database_url, judge=judge, **setup) as tribal, _distilling(tribal) as memory, running(memory) as gateway:
         tokens = {role.value: tribal.token(f"fuzz-{role}", role) for role in (Role.READER, Role.WRITER)}
         tokens["curator"] = tribal.curator_token
+        _live(tribal)
         yield Served(url=gateway.url, host=gateway.host, port=gateway.port, tribal=tribal, tokens=tokens)

@@ -165,7 +165,7 @@ MEMORY: tuple[Route, ...] = (
                     "type": "array",
                     "items": {
                         "type": "string",
-                        "pattern": "=",
+                        "pattern": r"^[^=]*[^=\s][^=]*=.*\S",
                         "maxLength": limits.TAG_KEY_CHARACTERS + 1 + limits.TAG_VALUE_CHARACTERS,
                     },
                     "maxItems": limits.TAGS,

@@ -212,6 +212,8 @@ def codes_of(route: Route) -> tuple[str, ...]:
         codes.append("not_set_up")
     if route.operation == "announce_evidence":
         codes.append("wrong_standing")
+    if route.operation == "learn":
+        codes.append("not_found")  # of a lesson that it is to replace
     if route.request:
         codes += ["too_large", "unsupported_media_type", "model_failed"]
     if route.keyed or (route.request and route.function == "curate"):
