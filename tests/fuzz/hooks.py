@@ -16,7 +16,8 @@ BEYOND_THE_SCHEMA = (
     r"must be a tick that was reached; the clock of this tribe stands at \d+",
     r"must be the version of a policy that was read",
     r"is not as it was signed; send the receipt of a recall unchanged",
-    r"must be a whole number",  # JSON Schema takes 2.0 for one
+    r"has \d+ characters; at most \d+ are allowed",  # a part of a tag
+    r"must be a whole number(, or an RFC 3339 time with an offset, such as 2026-03-01T12:00:00Z)?",  # JSON Schema takes 2.0 for one
     r"transcript: must not be empty or white space",  # turns that say nothing, all of them
     r"(has \d+ bytes; \d+ were announced|does not have the hash .*)",
     r"must be printable characters, with no space at the beginning or the end",

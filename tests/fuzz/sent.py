@@ -38,10 +38,14 @@ not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
 include-operation-id = ["learn_batch", "mcp"]
 checks.negative_data_rejection.enabled = false
 
+[[operations]]
+include-operation-id = ["evidence"]
+checks.ensure_resource_availability.enabled = false
+
 [phases.stateful]
 inference.algorithms = []
 """
-"""A batch and MCP tell in a reply of 200 what is wrong with a part of it. Links are those that the description has: what schemathesis would guess leads to the curator's own agent and token."""
+"""A batch and MCP tell in a reply of 200 what is wrong with a part of it; a file is there once its bytes have come. Links are those that the description has: what schemathesis would guess leads to the curator's own agent and token."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import get_args
 
 from tributary.contract import distilling, limits, models
 from tributary.contract.route import MOMENT, QueryParameter, Route
+from tributary.contract.values import NAME
 
 _AS_OF = QueryParameter(
     name="as_of",
@@ -174,7 +175,7 @@ MEMORY: tuple[Route, ...] = (
             QueryParameter(
                 name="author",
                 description="Only what this agent taught: its id, or its name as `author` of a lesson shows it.",
-                schema={"type": "string", "maxLength": 100},
+                schema={"type": "string", "maxLength": 100, "pattern": f"^{NAME}$"},
             ),
             _AS_OF,
         ),

@@ -56,11 +56,11 @@ def _spelled_out(value: object) -> object:
     return value
 
 
-_NAME = "[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
+NAME = "[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
 
 
 def _named(value: str) -> str:
-    if not re.fullmatch(_NAME, value):
+    if not re.fullmatch(NAME, value):
         rule = "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit"
         raise PydanticCustomError("name", rule)
     return value
@@ -76,7 +76,7 @@ def _within_reach(value: datetime) -> datetime:
     return value
 
 
-Name = Annotated[str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{_NAME}$"})]
+Name = Annotated[str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{NAME}$"})]
 Storable = Annotated[str, AfterValidator(_storable)]
 Filled = Annotated[Storable, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1, "pattern": r"\S"})]
 Text = Annotated[Filled, *_within(limits.TEXT_BYTES)]
