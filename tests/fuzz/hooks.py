@@ -21,6 +21,7 @@ BEYOND_THE_SCHEMA = (
     r"transcript: must not be empty or white space",  # turns that say nothing, all of them
     r"(has \d+ bytes; \d+ were announced|does not have the hash .*)",
     r"must be printable characters, with no space at the beginning or the end",
+    r"there is no agent '.*' in this tribe",
     r"must be the `next` of an earlier page",
     r"must be left out when the effect did not happen",
     r"must be one of the lessons that the decision compared with: .*",
