@@ -6,6 +6,7 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 
 CHAOS_SECONDS ?= 300
 CHAOS_ROUNDS ?= 100
+FUZZ_EXAMPLES ?= 100
 # Three processes on two cores, since many tests wait for something; each with a PostgreSQL of its own; a file's tests stay together
 AT_ONCE ?= --numprocesses 3 --dist loadfile
 
@@ -16,7 +17,7 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
+.PHONY: help install demo demos screenshots serve test test-system test-browser fuzz test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
 	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
@@ -63,6 +64,9 @@ test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer or Chromium (ma
 
 test-browser: $(VENV)/dev.stamp  ## those of them that drive Chromium through the dashboard's pages
 	$(RUN) -m pytest $(AT_ONCE) tests/browser
+
+fuzz: $(VENV)/dev.stamp  ## what nobody would think of, at random: the API, its socket, codecs, text (FUZZ_EXAMPLES=n; docs/fuzzing.md)
+	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(RUN) -m pytest --timeout 7200 $(AT_ONCE) tests/fuzz
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
 	TRIBUTARY_TEST_POSTGRES=16 $(RUN) -m pytest -m 'not system' tests/integration

@@ -69,11 +69,13 @@ def sent(
     examples: int | None = None,
     only: Sequence[str] = (),
     without: Sequence[str] = (),
+    one_in: int = 1,
 ) -> Found:
     """Sends every operation of the description what schemathesis makes of it: sound and unsound requests, and chains of them.
 
     With `examples` as many random requests an operation as that; without, the same requests each time. `only` names operations by
-    their ids, `without` leaves checks out.
+    their ids, `without` leaves checks out, and of the boundary cases one
+    in so many is sent.
     """
     setup, report = folder / "schemathesis.toml", folder / "report.json"
     setup.write_text(_SETUP.format(no_shrink="false" if examples else "true"), encoding="utf-8")
@@ -83,7 +85,7 @@ def sent(
     command += ["--header", f"Authorization: Bearer {token}"] if token else []
     command += [part for one in only for part in ("--include-operation-id", one)]
     command += ["--exclude-checks", ",".join(without)] if without else []
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "shared")]), "PYTHONHASHSEED": "0"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "shared")]), "PYTHONHASHSEED": "0", "FUZZ_ONE_IN": str(one_in)}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_LONGEST_S, check=False
     )
