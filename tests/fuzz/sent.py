@@ -85,10 +85,13 @@ def sent(
     command += ["--header", f"Authorization: Bearer {token}"] if token else []
     command += [part for one in only for part in ("--include-operation-id", one)]
     command += ["--exclude-checks", ",".join(without)] if without else []
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "shared")]), "PYTHONHASHSEED": "0", "FUZZ_ONE_IN": str(one_in)}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_LONGEST_S, check=False
-    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "shared")]),
+        "PYTHONHASHSEED": "0",
+        "FUZZ_ONE_IN": str(one_in),
+    }
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_LONGEST_S, check=False)
     told = done.stdout + done.stderr
     assert report.exists(), told
     return _read(json.loads(report.read_text(encoding="utf-8")), told)
@@ -100,9 +103,7 @@ def _read(report: dict[str, Any], told: str) -> Found:
     accepted: Counter[str] = Counter()
     for operation, phases in report["valid_rates"].items():
         accepted[operation] += sum(rates["accepted"] for rates in phases.values())
-    failures = tuple(
-        f"{failure['title']}: {operation}" for failure in report["failures"] for operation in failure["operations"]
-    )
+    failures = tuple(f"{failure['title']}: {operation}" for failure in report["failures"] for operation in failure["operations"])
     return Found(
         cases=report["test_cases"]["generated"],
         operations=report["operations"]["tested"],

@@ -90,7 +90,10 @@ THINGS = {
             "post": {
                 "operationId": "make",
                 "security": [{"token": []}],
-                "requestBody": {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ask"}}}},
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ask"}}},
+                },
                 "responses": {
                     "200": {
                         "description": "Made",
@@ -106,7 +109,9 @@ THINGS = {
             "get": {
                 "operationId": "show",
                 "security": [{"token": []}],
-                "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9]{1,9}$"}}],
+                "parameters": [
+                    {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9]{1,9}$"}}
+                ],
                 "responses": {
                     "200": {
                         "description": "Shown",
@@ -238,6 +243,8 @@ def test_the_run_finds_a_fault_that_was_planted_and_none_where_there_is_none(tmp
     description = tmp_path / "things.json"
     description.write_text(json.dumps(THINGS), encoding="utf-8")
     with things(fault) as url:
-        found = sent(url, tmp_path, token="t", description=description, phases=["stateful" if fault == "falls_over_later" else "coverage"])
+        found = sent(
+            url, tmp_path, token="t", description=description, phases=["stateful" if fault == "falls_over_later" else "coverage"]
+        )
     titles = {failure.partition(":")[0] for failure in found.failures}
     assert (FAULTS[fault] in titles) if fault else (titles == set()), found.told

@@ -132,7 +132,9 @@ def test_every_reply_has_it_exactly(stack: Stack, kept: dict[str, dict[str, Any]
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_kept_is_refused_and_its_field_named(stack: Stack, name: str, field: str) -> None:
     text = REFUSED[name]
-    value = {"tags": {text: "x"}, "source": {"how": "told", "ref": text}, "evidence": [{"type": "log", "ref": text}]}.get(field, text)
+    value = {"tags": {text: "x"}, "source": {"how": "told", "ref": text}, "evidence": [{"type": "log", "ref": text}]}.get(
+        field, text
+    )
     reply = stack.learn(**{"text": "sound", field: value})
     assert reply.status_code == 400
     assert {one["field"].partition(".")[0].partition("[")[0] for one in reply.json()["errors"]} == {field}
@@ -166,14 +168,19 @@ def test_names_and_keys_of_odd_characters_are_kept_or_refused(stack: Stack, plac
 
 
 @settings(
-    max_examples=EXAMPLES or 25, deadline=None, derandomize=not EXAMPLES, database=None,
+    max_examples=EXAMPLES or 25,
+    deadline=None,
+    derandomize=not EXAMPLES,
+    database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @example(text="\ufeff", field="text").via("only a mark of the byte order")
 @example(text="\x1c", field="subject").via("white space by Unicode's word")
 @given(text=TEXT, field=st.sampled_from(FIELDS))
 def test_any_text_is_kept_exactly_or_its_field_is_named(stack: Stack, text: str, field: str) -> None:
-    value = {"tags": {text: text}, "source": {"how": "told", "ref": text}, "evidence": [{"type": "log", "ref": text}]}.get(field, text)
+    value = {"tags": {text: text}, "source": {"how": "told", "ref": text}, "evidence": [{"type": "log", "ref": text}]}.get(
+        field, text
+    )
     stack.learned += 1  # another lesson each time, whatever the text
     reply = stack.learn(**{"text": f"case {stack.learned}", field: value})
     if not storable(text):
@@ -184,7 +191,9 @@ def test_any_text_is_kept_exactly_or_its_field_is_named(stack: Stack, text: str,
     lesson = stack.http.get(f"/v1/lessons/{reply.json()['lesson']['id']}").json()["lesson"]
     found = {"source": lesson["source"]["ref"], "evidence": lesson["evidence"] and lesson["evidence"][0]["ref"]}.get(field)
     assert (lesson[field] if found is None else found) in (text, {text: text})
-    assert stack.http.post("/v1/recall", content=json.dumps({"query": text}).encode(), headers={"Content-Type": "application/json"}).is_success
+    assert stack.http.post(
+        "/v1/recall", content=json.dumps({"query": text}).encode(), headers={"Content-Type": "application/json"}
+    ).is_success
 
 
 @pytest.mark.parametrize(("one", "other", "same"), [

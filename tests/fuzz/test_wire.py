@@ -23,7 +23,7 @@ from tributary.edges.gateway import running
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 HARD = settings(
-    max_examples=10 * EXAMPLES or 150,
+    max_examples=10 * EXAMPLES or 80,
     deadline=None,
     derandomize=not EXAMPLES,
     database=None,
@@ -76,7 +76,22 @@ def in_order(answered: bytes) -> list[int]:
     return statuses
 
 
-PIECES = (SOUND, GET, b"\r\n", b"\x00", b"\xff" * 9, b" ", b"HTTP/1.1", b"Transfer-Encoding: chunked\r\n", b"Content-Length: -1\r\n", b"0\r\n\r\n", b"%00", b"../", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00")
+PIECES = (
+    SOUND,
+    GET,
+    b"\r\n",
+    b"\x00",
+    b"\xff" * 9,
+    b" ",
+    b"HTTP/1.1",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Content-Length: -1\r\n",
+    b"0\r\n\r\n",
+    b"%00",
+    b"../",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"\x16\x03\x01\x02\x00",
+)
 
 
 @st.composite
