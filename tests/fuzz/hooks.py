@@ -1,7 +1,7 @@
 """What schemathesis is told of this API, loaded by each of its runs: which sound requests are refused, and by which rule of ours.
 
-A schema says how a value looks. Whether a tick was reached or a receipt is genuine it can't say. Such rules are listed here, and a
-request that the schema calls sound may be refused for one of these alone.
+A schema says how a value looks. Whether a tick was reached or a receipt is genuine it can't say. Such rules are listed here,
+and a request that the schema calls sound may be refused for one of these alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BEYOND_THE_SCHEMA = (
     r"must be the version of a policy that was read",
     r"is not as it was signed; send the receipt of a recall unchanged",
     r"has \d+ characters; at most \d+ are allowed",  # a part of a tag
-    r"must be a whole number(, or an RFC 3339 time with an offset, such as 2026-03-01T12:00:00Z)?",  # JSON Schema takes 2.0 for one
+    r"must be a whole number(, or an RFC 3339 time with an offset, such as 2026-03-01T12:00:00Z)?",  # JSON Schema takes 2.0 for one  # noqa: E501
     r"transcript: must not be empty or white space",  # turns that say nothing, all of them
     r"(has \d+ bytes; \d+ were announced|does not have the hash .*)",
     r"must be printable characters, with no space at the beginning or the end",

@@ -1,6 +1,6 @@
 """Runs schemathesis over a description of an API, against a server of it, and tells what it found.
 
-It runs as its own command in a process of its own: nothing of it is in the way of ours, and what a person would run is what is run.
+It runs as its own command in a process of its own: what a person would run is what is run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ checks.ensure_resource_availability.enabled = false
 [phases.stateful]
 inference.algorithms = []
 """
-"""A batch and MCP tell in a reply of 200 what is wrong with a part of it; a file is there once its bytes have come. Links are those that the description has: what schemathesis would guess leads to the curator's own agent and token."""
+"""A batch and MCP tell in a reply of 200 what is wrong with a part of it; a file is there once its bytes have come. Links are
+those that the description has: what schemathesis would guess leads to the curator's own agent and token."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What the fuzz is sent to: the real gateway on a socket, over a real memory, with everything set up that answers without a model."""
+"""What the fuzz is sent to: the real gateway on a socket, over a real memory, with all set up that needs no model."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def _live(tribal: Tribal) -> None:
 
 @contextmanager
 def served(database_url: str, folder: Path) -> Iterator[Served]:
-    """Serves a new tribe with an agent of each role; evidence files are kept in `folder`, and the incident agent follows a script."""
+    """Serves a new tribe with an agent of each role; evidence files are kept in `folder`, and the incident
+    agent follows a script."""
     setup: dict[str, object] = {
         "evidence": "folder",
         "evidence_folder": folder,

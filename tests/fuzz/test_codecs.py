@@ -68,10 +68,10 @@ def _diff_cursor(text: str) -> _Cursor:
 _INSTANTS = st.builds(lambda tick, at: Instant(tick=tick, at=at), TICKS, TIMES)
 CODECS = {
     "a page's cursor": Codec(
-        st.tuples(TICKS, st.uuids()), lambda value: cursor(*value), lambda text: parse_cursor(text), InvalidRequest
+        st.tuples(TICKS, st.uuids()), lambda value: cursor(*value), parse_cursor, InvalidRequest
     ),
     "a difference's cursor": Codec(
-        st.builds(lambda since, until, at, of: _Cursor(since=since, until=until, at=at, lesson_id=of), _INSTANTS, _INSTANTS, TIMES, st.uuids()),
+        st.builds(lambda since, until, at, of: _Cursor(since=since, until=until, at=at, lesson_id=of), _INSTANTS, _INSTANTS, TIMES, st.uuids()),  # noqa: E501
         str,
         _diff_cursor,
         InvalidRequest,
@@ -280,7 +280,7 @@ EVENT_PARTS = st.fixed_dictionaries(
     optional={
         "body": st.none() | TEXT | st.binary(max_size=60).map(lambda raw: base64.b64encode(raw).decode()),
         "isBase64Encoded": st.none() | st.booleans(),
-        "headers": st.none() | st.dictionaries(st.sampled_from(["content-type", "authorization", "cookie", "traceparent", "idempotency-key", "content-encoding"]), TEXT, max_size=4),
+        "headers": st.none() | st.dictionaries(st.sampled_from(["content-type", "authorization", "cookie", "traceparent", "idempotency-key", "content-encoding"]), TEXT, max_size=4),  # noqa: E501
         "rawQueryString": st.none() | TEXT,
         "queryStringParameters": st.none() | st.dictionaries(TEXT, TEXT, max_size=2),
         "pathParameters": st.none() | st.dictionaries(TEXT, TEXT, max_size=2),
@@ -307,10 +307,10 @@ def test_any_event_is_answered_and_by_no_accident(memory: StandIn, parts: dict[s
 
 
 MESSAGES = st.fixed_dictionaries(
-    {"jsonrpc": st.just("2.0") | JSON, "method": st.sampled_from(["ping", "tools/list", "tools/call", "initialize", "nope"]) | TEXT},
+    {"jsonrpc": st.just("2.0") | JSON, "method": st.sampled_from(["ping", "tools/list", "tools/call", "initialize", "nope"]) | TEXT},  # noqa: E501
     optional={
         "id": st.integers() | TEXT | JSON,
-        "params": JSON | st.fixed_dictionaries({"name": st.sampled_from(["tribal_recall", "tribal_learn"]) | TEXT, "arguments": JSON}),
+        "params": JSON | st.fixed_dictionaries({"name": st.sampled_from(["tribal_recall", "tribal_learn"]) | TEXT, "arguments": JSON}),  # noqa: E501
     },
 )  # fmt: skip
 
@@ -340,6 +340,15 @@ def settable(text: str) -> bool:
     return "\x00" not in text and not any("\ud800" <= one <= "\udfff" for one in text)
 
 
+def refusal() -> str:
+    """Returns what the environment's settings are refused with, nothing where they are taken."""
+    try:
+        load_settings()
+    except BadSetting as error:
+        return str(error)
+    return ""
+
+
 ODD_VALUES = st.sampled_from(["nan", "-1", "inf", "1e400", "9" * 5000, "٣", "\x1b[2J"])
 
 
@@ -352,8 +361,6 @@ def test_any_environment_is_settings_or_names_the_variable_that_is_wrong(
     with monkeypatch.context() as surroundings:
         for name, value in environment.items():
             surroundings.setenv(name, value)
-        try:
-            load_settings()
-        except BadSetting as error:
-            assert str(error).isprintable()
-            assert any(name in str(error) for name in [*environment, "TRIBUTARY_"])
+        told = refusal()
+    assert told.isprintable()
+    assert not told or any(name in told for name in environment), told

@@ -41,7 +41,8 @@ FIELDS = ("text", "situation", "subject", "rationale", "tags", "source", "eviden
 def acting(shown: str) -> set[str]:
     """Returns the characters that would act on whoever shows them, or not be seen, beside our own line breaks.
 
-    Scripts are spelt with joiners, blanks have several widths; and what Unicode may have assigned since this Python was made is shown as a box at worst.
+    Scripts are spelt with joiners, blanks have several widths; and what Unicode may have assigned since this Python was made is
+    shown as a box at worst.
     """
     odd = {one for one in shown if not one.isprintable()} - {"\n", "\u200c", "\u200d"}
     return {one for one in odd if unicodedata.category(one) not in ("Cn", "Zs") or is_noncharacter(one)}

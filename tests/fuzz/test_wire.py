@@ -1,6 +1,6 @@
 """Bytes that are no request, or a strange one, on the gateway's own socket: an answer of ours, or the end of the connection.
 
-Never a 500, never a word of our insides, never a connection that neither answers nor ends, and always a server that serves the next.
+Never a 500, never a word of our insides, never a connection that neither answers nor ends, always a server for the next.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SILENCE_S = 0.02
 _MOST_BYTES = 4_000_000
 _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 
-SOUND = b'POST /v1/recall HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer reader\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"query": "q"}'
+SOUND = b'POST /v1/recall HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer reader\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"query": "q"}'  # noqa: E501
 GET = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -132,14 +132,14 @@ STRANGE: dict[str, tuple[bytes, set[int]]] = {
     "a length that is no number": (b"POST /v1/recall" + HEAD + b"Content-Length: x\r\n\r\n", {400}),
     "a negative length": (b"POST /v1/recall" + HEAD + b"Content-Length: -5\r\n\r\n", {400}),
     "two lengths": (b"POST /v1/recall" + HEAD + b"Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde", {400}),
-    "a length and chunks": (b"POST /v1/recall" + HEAD + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400, 415}),
+    "a length and chunks": (b"POST /v1/recall" + HEAD + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400, 415}),  # noqa: E501
     "a length that is never reached": (b"POST /v1/recall" + HEAD + b"Content-Length: 500\r\n\r\n{}", set()),
     "a length beyond all limits": (b"POST /v1/recall" + HEAD + b"Content-Length: 99999999999999999999\r\n\r\n", {400, 413}),
-    "chunks": (b"POST /v1/recall" + HEAD + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\ne\r\n{\"query\": \"q\"}\r\n0\r\n\r\n", {200}),
+    "chunks": (b"POST /v1/recall" + HEAD + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\ne\r\n{\"query\": \"q\"}\r\n0\r\n\r\n", {200}),  # noqa: E501
     "a chunk's size that is none": (b"POST /v1/recall" + HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", {400}),
     "a chunk of gigabytes": (b"POST /v1/recall" + HEAD + b"Transfer-Encoding: chunked\r\n\r\nffffffff\r\nabc", set()),
     "an unknown coding": (b"POST /v1/recall" + HEAD + b"Transfer-Encoding: gzip\r\n\r\n", {400, 501}),
-    "a zipped body": (b"POST /v1/recall" + HEAD + b"Content-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\x1f\x8b", {415}),
+    "a zipped body": (b"POST /v1/recall" + HEAD + b"Content-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\x1f\x8b", {415}),  # noqa: E501
     "a continued header": (b"GET /health" + HEAD + b"X: a\r\n b\r\n\r\n", {200, 400}),
     "a header without a name": (b"GET /health" + HEAD + b": a\r\n\r\n", {400}),
     "a NUL in a header": (b"GET /health" + HEAD + b"X: a\x00b\r\n\r\n", {200, 400}),
@@ -162,8 +162,8 @@ STRANGE: dict[str, tuple[bytes, set[int]]] = {
     "an unheard-of method": (b"BREW /v1/me" + HEAD + b"\r\n", {405}),
     "a method in small letters": (b"get /v1/me" + HEAD + b"\r\n", {200, 405}),
     "a HEAD": (b"HEAD /v1/me" + HEAD + b"\r\n", {200, 405}),
-    "a look ahead": (b"POST /v1/recall" + HEAD + b"Expect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"query\": \"q\"}", {100, 200}),
-    "another protocol asked for": (b"GET /health" + HEAD + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n\r\n", {200}),
+    "a look ahead": (b"POST /v1/recall" + HEAD + b"Expect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"query\": \"q\"}", {100, 200}),  # noqa: E501
+    "another protocol asked for": (b"GET /health" + HEAD + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n\r\n", {200}),  # noqa: E501
     "a request after a broken one": (b"POST /v1/recall" + HEAD + b"Content-Length: x\r\n\r\n" + GET, {400}),
     "lines that end in LF alone": (b"GET /health HTTP/1.1\nHost: x\n\n", {200, 400}),
     "HTTP/1.0": (b"GET /health HTTP/1.0\r\n\r\n", {200}),

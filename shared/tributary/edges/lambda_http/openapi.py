@@ -186,7 +186,7 @@ _SUCCESS = {
 def _reply_content(route: Route, status: HTTPStatus) -> Json:
     if route.reply is None:
         if route.of_files:
-            return {one: _BINARY for one in sorted(get_args(ContentType))} if status is HTTPStatus.OK else {}
+            return dict.fromkeys(sorted(get_args(ContentType)), _BINARY) if status is HTTPStatus.OK else {}
         if route.operation == "docs":
             return {"text/html": {"schema": {"type": "string"}}}
         return {"application/json": {"schema": {"type": "object"}}}
