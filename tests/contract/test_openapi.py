@@ -72,7 +72,7 @@ def test_each_operation_tells_its_access_and_its_problems(route: Any) -> None:
     assert {"200", "400", "500"} <= statuses
     assert ({"401", "403", "503"} <= statuses) is bool(route.role)
     assert ({"413", "415"} <= statuses) is bool(route.request)
-    assert ("202" in statuses) is (route.operation in {"learn", "learn_batch", "contest", "release"})
+    assert ("202" in statuses) is (route.operation in {"learn", "learn_batch", "contest", "release", "mcp"})
     assert ("429" in statuses) is (route.keyed or route.paced)
     assert ("501" in statuses) is (route.paced or route.of_files)
     names = {parameter["name"] for parameter in operation.get("parameters", [])}

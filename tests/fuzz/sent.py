@@ -82,7 +82,7 @@ def sent(
     setup.write_text(_SETUP.format(no_shrink="false" if examples else "true"), encoding="utf-8")
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(setup), "--no-color", "run", str(description)]
     command += ["--url", url, "--phases", ",".join(phases), "--report", "json", "--report-json-path", str(report)]
-    command += ["--max-examples", str(examples)] if examples else ["--generation-deterministic", "--max-examples", "5"]
+    command += ["--max-examples", str(examples)] if examples else ["--generation-deterministic", "--max-examples", "12"]
     command += ["--header", f"Authorization: Bearer {token}"] if token else []
     command += [part for one in only for part in ("--include-operation-id", one)]
     command += ["--exclude-checks", ",".join(without)] if without else []
