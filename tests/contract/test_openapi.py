@@ -181,3 +181,22 @@ def test_problem_types_lead_to_the_page(api: httpx.Client) -> None:
     kind = api.get("/nowhere").json()["type"]
     assert kind.partition("#")[0] == "/docs"
     assert kind.partition("#")[2] in page.ids
+
+
+def test_links_lead_to_operations_and_name_parameters_that_they_have() -> None:
+    operations = {one["operationId"]: one for paths in API["paths"].values() for one in paths.values()}
+    found = 0
+    for operation in operations.values():
+        for response in operation["responses"].values():
+            for link in response.get("links", {}).values():
+                found += 1
+                parameters = {one["name"] for one in operations[link["operationId"]]["parameters"]}
+                assert set(link["parameters"]) <= parameters
+                assert ("requestBody" in operations[link["operationId"]]) or "requestBody" not in link
+    assert found > 50
+
+
+def test_path_that_looks_like_an_id_but_is_a_route_has_only_its_own_methods(api: httpx.Client) -> None:
+    response = api.get("/v1/lessons/batch", headers=bearer("reader"))
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tests.doubles import RuledJudge, within_a_subject
 from tests.tribes import Tribal, open_tribal
@@ -63,7 +64,7 @@ def _live(tribal: Tribal) -> None:
 def served(database_url: str, folder: Path) -> Iterator[Served]:
     """Serves a new tribe with an agent of each role; evidence files are kept in `folder`, and the incident
     agent follows a script."""
-    setup: dict[str, object] = {
+    setup: dict[str, Any] = {
         "evidence": "folder",
         "evidence_folder": folder,
         "evidence_mb": 1_000,

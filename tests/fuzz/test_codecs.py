@@ -28,8 +28,8 @@ from tributary.contract.values import Moment
 from tributary.core import ids
 from tributary.core.agent import Principal, Role
 from tributary.core.errors import BadSetting, Corrupt, InvalidRequest
-from tributary.core.history import Instant
 from tributary.core.ids import Prefix
+from tributary.core.lesson import Instant
 from tributary.edges.lambda_http.principal import from_context, to_context
 from tributary.recall.diff import _Cursor
 from tributary.recall.listing import cursor, parse_cursor
