@@ -8,6 +8,7 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 
 CHAOS_SECONDS ?= 300
 CHAOS_ROUNDS ?= 100
+FUZZ_EXAMPLES ?= 100
 # Three processes on two cores, since many tests wait for something; each with a PostgreSQL of its own; a file's tests stay together
 AT_ONCE ?= --numprocesses 3 --dist loadfile
 
@@ -18,8 +19,8 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 restore-drill lint types \
-	arrows check bench bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi async-client layer \
+.PHONY: help install demo demos screenshots serve test test-system test-browser fuzz test-pg16 test-pg17 restore-drill lint \
+	types arrows check bench bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi async-client layer \
 	layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
@@ -76,6 +77,9 @@ test-browser: $(VENV)/dev.stamp  ## those of them that drive Chromium through th
 
 test-peers: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## that the peers do what benchmarks/peers says of them
 	$(RUN) -m pytest -m peers tests/contract/test_peers.py
+
+fuzz: $(VENV)/dev.stamp  ## what nobody would think of, at random: the API, its socket, codecs, text (FUZZ_EXAMPLES=n; docs/fuzzing.md)
+	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(RUN) -m pytest --timeout 7200 $(AT_ONCE) tests/fuzz
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
 	TRIBUTARY_TEST_POSTGRES=16 $(RUN) -m pytest -m 'not system' tests/integration
