@@ -2,10 +2,10 @@
 
     read (10 MB) -> preflight -> event (6 MB) -> authorizer -> function -> reply, all within 30 s
 
-The functions are synchronous. Each has a bounded pool of threads of its own, as each has its own concurrency on AWS: however many
-learns wait for a slow model, no recall waits behind them. Those who wait for something to happen have a further one. A thread, and a
-place before it, is taken when the whole request is here, so that who sends his slowly holds neither. Nothing is cached: a revoked
-token stops at once.
+The functions are synchronous. Each has a bounded pool of threads of its own, as each has its own concurrency on AWS: however
+many learns wait for a slow model, no recall waits behind them. Those who wait for something to happen have a further one. A
+thread, and a place before it, is taken when the whole request is here, so that who sends his slowly holds neither. Nothing is
+cached: a revoked token stops at once.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ WORKERS = 16
 MOST_IN_FLIGHT = 128
 """Requests of one function beyond so many are refused at once, as Lambda refuses beyond its concurrency."""
 MOST_LARGE_BYTES = 256 * 1024 * 1024
-"""Of bodies larger than one request's usual most, so many bytes may be in memory at once. The others are bounded by their number."""
+"""Of bodies larger than most operations take, so many bytes may be in memory at once. The others are bounded by their number."""
 MOST_WAITING = 64
 """So many callers may wait for something to happen at once. Each has a thread, and a connection only while it looks."""
 _OPERATIONS: Mapping[str, Mapping[str, Operation]] = {"mcp": MCP}

@@ -1,7 +1,7 @@
 """How long the gateway waits for a caller: for the head of a request, for all of it, and for its reply to be taken.
 
-The web server itself has a limit for the time between two requests alone. Who sends a byte now and then, or never reads what he is
-sent, would keep a connection, and as many of them would keep everybody else out.
+The web server itself has a limit for the time between two requests alone. Who sends a byte now and then, or never reads what he
+is sent, would keep a connection, and as many of them would keep everybody else out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import os
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -52,79 +53,81 @@ class _Stage(StrEnum):
 
 
 def protocol_of(patience: Patience) -> type[H11Protocol]:
-    """Returns HTTP/1.1 with an end to each wait for a caller."""
+    return type("Patient", (_Patient,), {"patience": patience})
 
-    class Patient(H11Protocol):
-        _stage: tuple[_Stage, object] | None = None
-        _since = 0.0
-        _sending: asyncio.TimerHandle | None = None
-        _taking: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own is
-            super().connection_made(transport)
-            self._look()
-            if len(self.connections) > patience.connections:
-                self._cut_the_longest()
+class _Patient(H11Protocol):
+    """HTTP/1.1 with an end to each wait for a caller."""
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._look()
+    patience: ClassVar[Patience]
+    _stage: tuple[_Stage, object] | None = None
+    _since = 0.0
+    _sending: asyncio.TimerHandle | None = None
+    _taking: asyncio.TimerHandle | None = None
 
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            if self.transport.is_closing():
-                self._await_reader()
-            self._look()
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own is
+        super().connection_made(transport)
+        self._look()
+        if len(self.connections) > self.patience.connections:
+            self._cut_the_longest()
 
-        def timeout_keep_alive_handler(self) -> None:
-            super().timeout_keep_alive_handler()
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.is_closing():
             self._await_reader()
+        self._look()
 
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._await_reader()
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._await_reader()
 
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            if self._taking is not None and not self.transport.is_closing():
-                self._taking.cancel()
-                self._taking = None
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_reader()
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            for timer in (self._sending, self._taking):
-                if timer is not None:
-                    timer.cancel()
-            super().connection_lost(exc)
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._taking is not None and not self.transport.is_closing():
+            self._taking.cancel()
+            self._taking = None
 
-        def _look(self) -> None:
-            """Starts the clock of a wait that has begun, and stops that of one that is over. A further byte alone is neither."""
-            stage = (self._now(), self.cycle)
-            if stage == self._stage:
-                return
-            self._stage, self._since = stage, self.loop.time()
-            if self._sending is not None:
-                self._sending.cancel()
-                self._sending = None
-            limits = {_Stage.HEAD: patience.head_s, _Stage.REQUEST: patience.request_s}
-            if stage[0] in limits:
-                self._sending = self.loop.call_later(limits[stage[0]], self.transport.abort)
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._sending, self._taking):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
 
-        def _now(self) -> _Stage:
-            if self.conn.their_state is h11.IDLE:
-                begun = self._stage is None or self._stage[0] is _Stage.HEAD or bool(self.conn.trailing_data[0])
-                return _Stage.HEAD if begun else _Stage.BETWEEN
-            return _Stage.REQUEST if self.conn.their_state is h11.SEND_BODY else _Stage.SERVED
+    def _look(self) -> None:
+        """Starts the clock of a wait that has begun, and stops that of one that is over. A further byte alone is neither."""
+        stage = (self._now(), self.cycle)
+        if stage == self._stage:
+            return
+        self._stage, self._since = stage, self.loop.time()
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+        limits = {_Stage.HEAD: self.patience.head_s, _Stage.REQUEST: self.patience.request_s}
+        if stage[0] in limits:
+            self._sending = self.loop.call_later(limits[stage[0]], self.transport.abort)
 
-        def _await_reader(self) -> None:
-            if self._taking is None:
-                self._taking = self.loop.call_later(patience.reply_s, self.transport.abort)
+    def _now(self) -> _Stage:
+        if self.conn.their_state is h11.IDLE:
+            begun = self._stage is None or self._stage[0] is _Stage.HEAD or bool(self.conn.trailing_data[0])
+            return _Stage.HEAD if begun else _Stage.BETWEEN
+        return _Stage.REQUEST if self.conn.their_state is h11.SEND_BODY else _Stage.SERVED
 
-        def _cut_the_longest(self) -> None:
-            waited_for = [
-                one
-                for one in self.connections
-                if isinstance(one, Patient) and one._stage is not None and one._stage[0] is not _Stage.SERVED
-            ]
-            min(waited_for, key=lambda one: one._since).transport.abort()
+    def _await_reader(self) -> None:
+        if self._taking is None:
+            self._taking = self.loop.call_later(self.patience.reply_s, self.transport.abort)
 
-    return Patient
+    def _cut_the_longest(self) -> None:
+        waited_for = [
+            one
+            for one in self.connections
+            if isinstance(one, _Patient) and one._stage is not None and one._stage[0] is not _Stage.SERVED
+        ]
+        min(waited_for, key=lambda one: one._since).transport.abort()
