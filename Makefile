@@ -6,6 +6,7 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 
 CHAOS_SECONDS ?= 300
 CHAOS_ROUNDS ?= 100
+MINUTES ?= 10
 # Three processes on two cores, since many tests wait for something; each with a PostgreSQL of its own; a file's tests stay together
 AT_ONCE ?= --numprocesses 3 --dist loadfile
 
@@ -16,7 +17,7 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
+.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart load load-docs eval eval-retrieval chaos openapi async-client \
 	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
@@ -93,6 +94,12 @@ bench-million: $(VENV)/dev.stamp  ## the speed of recall in one tribe of a milli
 
 bench-coldstart: $(VENV)/dev.stamp  ## cold and warm times of recall in Lambda's own runtime (make system-deps)
 	$(RUN) -m benchmarks --only coldstart
+
+load: $(VENV)/dev.stamp  ## load a real server for MINUTES=10 in three settings: no error, no leak, nothing lost (docs/load.md)
+	$(RUN) -m benchmarks.endurance --minutes $(MINUTES)
+
+load-docs: $(VENV)/dev.stamp  ## the same, and write the figures and the picture of docs/load.md anew
+	$(RUN) -m benchmarks.endurance --minutes $(MINUTES) --docs
 
 layer: $(VENV)/local.stamp  ## build the Lambda layer into build/layer: dependencies and library, arm64
 	$(RUN) -m layers.memory

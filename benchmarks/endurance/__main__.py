@@ -64,10 +64,10 @@ def main() -> int:
 
 def _tell(verdict: Verdict, options: argparse.Namespace, load: Load) -> None:
     about = (
-        f"`python -m benchmarks.endurance {' '.join(sys.argv[1:])}`, {datetime.now(UTC):%Y-%m-%d}: {load.tribes} tribes of {load.agents}"
-        f" agents and {load.lessons} lessons, {load.nuisances} slow callers, {load.seconds:.0f} s a setting, seed {load.seed}; Python"
-        f" {platform.python_version()}, {os.cpu_count()} cores for server, database, clients and models together, load average"
-        f" {os.getloadavg()[0]:.1f} at the end."
+        f"`python -m benchmarks.endurance {' '.join(sys.argv[1:])}`, {datetime.now(UTC):%Y-%m-%d}: {load.tribes} tribes of"
+        f" {load.agents} agents and {load.lessons} lessons, {load.nuisances} slow callers, {load.seconds:.0f} s a setting, seed"
+        f" {load.seed}; Python {platform.python_version()}, {os.cpu_count()} cores for server, database, clients and models"
+        f" together, load average {os.getloadavg()[0]:.1f} at the end."
     )
     console = Console(width=None if sys.stdout.isatty() else WIDEST)
     console.print(tables(verdict, about))

@@ -81,7 +81,8 @@ def complaints(ran: Ran) -> Iterator[str]:
         if trend is None:
             yield f"{name}: too few samples ({len(ran.samples)}) to tell whether it leaks"
         elif trend.leaks:
-            yield f"{name}: rose by {trend.growth:.1f} in the second half, from about {trend.level:.0f}; {trend.tolerance:.1f} may be"
+            rose = f"{name}: rose by {trend.growth:.1f} in the second half"
+            yield f"{rose}, from about {trend.level:.0f}; {trend.tolerance:.1f} may be"
     most = max((one.connections for one in ran.samples), default=0)
     if most > ran.scene.pool + SPARE_CONNECTIONS:
         yield f"{most} database connections, with a pool of {ran.scene.pool}"

@@ -12,7 +12,7 @@ FEWEST = 12
 """Of fewer samples nothing is said."""
 MOST_POINTS = 200
 """A longer series is thinned to so many medians: the slope is that of all pairs."""
-STEADY = 0.2
+STEADY = 0.15
 """Share of the growth that each of the two halves of the window must show: one step up, and flat since, is no leak."""
 
 
