@@ -1,4 +1,6 @@
-"""The agents of some tribes, as a process of its own: `python -m benchmarks.endurance.crowd < plan.json`, a line a call.
+"""The agents of some tribes, as a process of its own: `python -m benchmarks.endurance.crowd`.
+
+It reads a plan, says that it is ready, begins when it is told to, and writes a line a call.
 
 Each agent is a thread with an SDK, and so a connection, of its own. It thinks, calls, and thinks again: what it may expect of the
 reply it checks at once, and the rest the caller of this process does, in the database, when all is over.
@@ -201,6 +203,8 @@ def main() -> None:
             sys.stdout.flush()
 
     agents = [Agent(plan=plan, tribe=who["tribe"], name=who["name"], token=who["token"], tell=tell) for who in plan.agents]
+    print(READY, flush=True)
+    sys.stdin.readline()
     began = time.monotonic()
     threads = [threading.Thread(target=agent.run, args=(began,), name=agent.name) for agent in agents]
     with Nuisances(plan.url, plan.agents[0]["token"], plan.nuisances, seed=plan.seed):
@@ -215,6 +219,7 @@ def line_of(text: str) -> Made:
     return Made(**json.loads(text))
 
 
+READY, GO = "ready", "go"
 MODULE, ROOT = "benchmarks.endurance.crowd", Path(__file__).parents[2]
 
 if __name__ == "__main__":

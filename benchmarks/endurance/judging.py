@@ -52,7 +52,7 @@ class Ran:
     def trends(self) -> Mapping[str, Trend | None]:
         short = self.seconds / 2 < LONG_S
         bounds = {
-            "memory, MB": (100.0, 0.3) if short else (12.0, 0.04),
+            "memory, MB": (100.0, 0.0) if short else (12.0, 0.04),
             "threads": (64.0, 0.0) if short else (6.0, 0.1),
             "open files": (64.0, 0.0) if short else (24.0, 0.1),
             "database connections": (self.scene.pool, 0.0) if short else (2.0, 0.1),

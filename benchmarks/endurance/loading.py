@@ -21,7 +21,7 @@ import psutil
 import psycopg
 
 from benchmarks.corpus import Material
-from benchmarks.endurance.crowd import MODULE, ROOT, Made, Plan, line_of
+from benchmarks.endurance.crowd import GO, MODULE, READY, ROOT, Made, Plan, line_of
 from benchmarks.endurance.judging import Ran, lost_lessons, trouble_in
 from benchmarks.endurance.scenes import Scene
 from benchmarks.endurance.served import Sampler, served
@@ -76,8 +76,8 @@ def run(scene: Scene, load: Load, material: Material, tell: Told) -> Ran:
         )
         calls: list[Made] = []
         with (
-            Sampler(server.process.pid, ground.url, every_s=load.sample_every_s) as sampler,
             _crowds(server.url, load, agents, calls) as crowds,
+            Sampler(server.process.pid, ground.url, every_s=load.sample_every_s, for_s=load.seconds) as sampler,
         ):
             until = time.monotonic() + load.seconds + GRACE_S
             planted = load.plant != "database"
@@ -138,13 +138,17 @@ def _crowds(url: str, load: Load, agents: Sequence[dict[str, str]], calls: list[
         process = subprocess.Popen(
             [sys.executable, "-m", MODULE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT, text=True
         )
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(asdict(plan)) + "\n")
-        process.stdin.flush()
-        readers.append(threading.Thread(target=_read, args=(process, calls)))
-        readers[-1].start()
+        _say(process, json.dumps(asdict(plan)))
         processes.append(process)
     try:
+        for process in processes:
+            assert process.stdout is not None
+            if process.stdout.readline().strip() != READY:
+                raise RuntimeError(f"a crowd did not get ready: status {process.wait()}")
+        for process in processes:
+            _say(process, GO)
+            readers.append(threading.Thread(target=_read, args=(process, calls)))
+            readers[-1].start()
         yield processes
     finally:
         for process in processes:
@@ -153,6 +157,12 @@ def _crowds(url: str, load: Load, agents: Sequence[dict[str, str]], calls: list[
             process.wait()
         for reader in readers:
             reader.join()
+
+
+def _say(process: subprocess.Popen[str], line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
 
 
 def _read(process: subprocess.Popen[str], calls: list[Made]) -> None:

@@ -28,11 +28,11 @@ def hoard():
     kept = []
     while True:
         time.sleep(0.1)
-        kept.append((bytearray(10_000_000), open("/dev/null")))
+        kept.append(bytearray(10_000_000))
 threading.Thread(target=hoard, daemon=True).start()
 {RUN}
 """
-"""The same with a planted leak of memory and files: the negative control."""
+"""The same with a planted leak: the negative control."""
 START_S, STOP_S = 120.0, 60.0
 _SAYS_TROUBLE = re.compile(r"Traceback|Exception|\bERROR\b|\bCRITICAL\b")
 
@@ -120,13 +120,16 @@ def _address(process: subprocess.Popen[str], folder: Path) -> str:
 
 
 class Sampler:
-    """Looks at a process, and at its connections on the database's side, from a thread of its own."""
+    """Looks at a process, and at its connections on the database's side, from a thread of its own, for as long as the load lasts:
+    what comes after is no part of it, and callers who leave would hide what the server keeps.
+    """
 
-    def __init__(self, pid: int, database_url: str, *, every_s: float) -> None:
+    def __init__(self, pid: int, database_url: str, *, every_s: float, for_s: float) -> None:
         self.samples: list[Sample] = []
         self._process = psutil.Process(pid)
         self._database_url = database_url
         self._every_s = every_s
+        self._for_s = for_s
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler")
 
@@ -142,8 +145,8 @@ class Sampler:
         began = time.monotonic()
         try:
             with psycopg.connect(self._database_url, autocommit=True, application_name="sampler") as connection:
-                while not self._over.wait(self._every_s):
-                    self.samples.append(self._look(connection, time.monotonic() - began))
+                while not self._over.wait(self._every_s) and (at_s := time.monotonic() - began) < self._for_s:
+                    self.samples.append(self._look(connection, at_s))
         except (psutil.Error, psycopg.Error):
             return  # the server or the database is gone: the judgement tells
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from benchmarks.endurance.judging import Ran
 BEGIN, END = "<!-- figures: written by make load-docs -->", "<!-- end of figures -->"
 COLOURS = {"p50": "#2a7f62", "p95": "#4a6fa5", "p99": "#c0392b"}
 BUCKETS = 40
+WIDTH = 150
+"""Of a page's lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +61,7 @@ def tables(verdict: Verdict, about: str) -> Group:
 
 def markdown(verdict: Verdict, about: str) -> str:
     """Returns the same as it stands in the documentation."""
-    lines = [about, ""]
+    lines = [textwrap.fill(about, WIDTH, break_long_words=False, break_on_hyphens=False), ""]
     lines += [
         "| setting | operation | calls | a second | p50 ms | p95 ms | p99 ms | longest ms |",
         "|---|---|---|---|---|---|---|---|",
@@ -128,7 +131,7 @@ def draw(verdict: Verdict, about: str, file: Path) -> None:
             axes.tick_params(labelsize=6)
             axes.grid(linewidth=0.3)
             axes.set_xlabel("seconds", fontsize=6)
-    picture.supxlabel(about, fontsize=7)
+    picture.supxlabel(textwrap.fill(about, 200), fontsize=7)
     picture.savefig(file, format="png")
 
 
