@@ -9,6 +9,8 @@ PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint co
 CHAOS_SECONDS ?= 300
 CHAOS_ROUNDS ?= 100
 FUZZ_EXAMPLES ?= 100
+
+MINUTES ?= 10
 # Three processes on two cores, since many tests wait for something; each with a PostgreSQL of its own; a file's tests stay together
 AT_ONCE ?= --numprocesses 3 --dist loadfile
 
@@ -20,8 +22,9 @@ CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo demos screenshots serve test test-system test-browser fuzz test-pg16 test-pg17 restore-drill lint \
-	types arrows check bench bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi async-client layer \
-	layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
+	types arrows check bench load load-docs bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi \
+	async-client layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy \
+	system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -117,6 +120,12 @@ bench-docs: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## the same, and write docs/
 bench-peers: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## the same work on mem0, langgraph's PostgresStore and plain SQL, into docs/benchmarks/peers.md
 	mkdir -p build
 	$(RUN) -m benchmarks.peers --json build/bench-peers.json --plot docs/images/bench-peers.png --page docs/benchmarks/peers.md
+
+load: $(VENV)/dev.stamp  ## load a real server for MINUTES=10 in three settings: no error, no leak, nothing lost (docs/load.md)
+	$(RUN) -m benchmarks.endurance --minutes $(MINUTES)
+
+load-docs: $(VENV)/dev.stamp  ## the same, and write the figures and the picture of docs/load.md anew
+	$(RUN) -m benchmarks.endurance --minutes $(MINUTES) --docs
 
 layer: $(VENV)/local.stamp  ## build the Lambda layer into build/layer: dependencies and library, arm64
 	$(RUN) -m layers.memory
