@@ -15,7 +15,7 @@ from tests.gates.__main__ import main
 from tests.gates.gate import ROOT, Cut, Gate, Group, RottenError, named
 from tests.gates.page import PAGE, read_seen, read_tables, tables
 from tests.gates.table import GROUPS
-from tests.gates.taking_out import copy_tree
+from tests.gates.taking_out import copy_tree, not_green
 
 GATES = named(GROUPS)
 QUICK = ("absence-needs-complete", "prompt-fence-lines")
@@ -114,7 +114,15 @@ def test_taking_gates_out_tells_those_that_are_seen_failing_from_those_that_are_
     assert set(read_seen(page)) == {real.name}
 
 
-def test_a_gate_whose_control_is_red_already_is_not_taken_out(
+def test_a_control_that_is_red_already_shows_nothing(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_both.py").write_text("def test_red():\n    assert 1 == 2\n\n\ndef test_green(): ...\n")
+    red, green, absent = (f"tests/test_both.py::test_{name}" for name in ("red", "green", "absent"))
+    assert not_green(tmp_path, [red, green]) == {red: "failed, assert 1 == 2"}
+    assert not_green(tmp_path, [absent]) == {absent: "it was not run"}
+
+
+def test_a_table_that_says_what_is_not_so_takes_nothing_out(
     tmp_path: Path, page: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rotten = Gate(
