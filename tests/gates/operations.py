@@ -135,15 +135,15 @@ GROUP = Group(
         Gate(
             name="model-gives-up",
             guards="every model call is bounded by the caller's deadline",
-            without="waiting for a call that hangs",
+            without="asking though no time is left",
             cuts=(
                 Cut(
                     path=f"{LIBRARY}/models/bounded.py",
-                    old="            if attempt >= attempts or clock() + wait >= until:\n",
-                    new="            if attempt >= attempts:\n",
+                    old="        if (remaining := until - clock()) <= 0:\n",
+                    new="        if (remaining := until - clock()) is None:\n",
                 ),
             ),
-            tests=("tests/unit/test_bounded.py::test_a_wait_that_would_outlast_the_time_is_not_begun",),
+            tests=("tests/unit/test_bounded.py::test_without_time_nothing_is_asked",),
         ),
         Gate(
             name="reply-is-capped",

@@ -232,12 +232,12 @@ GROUP = Group(
         Gate(
             name="verdict-ids-are-checked",
             guards="a verdict may name only ids that the judge was given",
-            without="taking verdicts about whatever lesson they name",
+            without="taking the strong judge's verdicts about whatever lesson they name",
             cuts=(
                 Cut(
                     path=f"{LIBRARY}/models/judges/tiered.py",
-                    old="    return {one.lesson_id: one for one in answers if one.lesson_id in known}  # about nothing that was not asked",
-                    new="    del known\n    return {one.lesson_id: one for one in answers}",
+                    old="        return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._strong, cause) for one in doubtful}",
+                    new="        return dict(found)",
                 ),
             ),
             tests=("tests/unit/test_tiered_judge.py::test_answers_about_what_was_not_asked_are_passed_over",),
