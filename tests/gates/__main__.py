@@ -54,7 +54,7 @@ def _record(outcomes: list[Outcome], groups: Sequence[Group], page: Path, report
     seen, newest = read_seen(page), outcomes[-1]
     seen.pop(newest.gate.name, None)
     if newest.seen:
-        seen[newest.gate.name] = Seen(day=day, commit=commit, proof=newest.gate.fingerprint())
+        seen[newest.gate.name] = Seen(day=day, commit=commit, proof=newest.proof)
     write_page(groups, seen, page)
     report.parent.mkdir(parents=True, exist_ok=True)
     rows = [
@@ -65,7 +65,7 @@ def _record(outcomes: list[Outcome], groups: Sequence[Group], page: Path, report
             "tests": outcome.gate.tests,
             "messages": outcome.messages,
             "seconds": round(outcome.seconds, 1),
-            "proof": outcome.gate.fingerprint(),
+            "proof": outcome.proof,
         }
         for outcome in outcomes
     ]

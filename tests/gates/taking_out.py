@@ -27,9 +27,13 @@ BY_ASSERTION = ("AssertionError", "assert ", "Failed: DID NOT RAISE", "Failed: D
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of taking a gate out. `trouble` is empty when each of its tests went red by an assertion."""
+    """What came of taking a gate out.
+
+    `trouble` is empty when each of its tests went red by an assertion; `proof` is the fingerprint of what was copied.
+    """
 
     gate: Gate
+    proof: str
     trouble: str
     seconds: float
     messages: tuple[str, ...] = ()
@@ -49,8 +53,9 @@ class Ran:
 
 def take_out(gates: Sequence[Gate], say: Callable[[str], None]) -> Iterator[Outcome]:
     """Yields what came of each gate, in their order; raises RottenError before anything is cut when table or tree are amiss."""
-    for gate in gates:
-        gate.fingerprint()  # each text is there once, and each test is there
+    proofs = {
+        gate.name: gate.fingerprint() for gate in gates
+    }  # of the tree that is copied; each text is there once, and each test
     with tempfile.TemporaryDirectory(prefix="tributary-gates-", ignore_cleanup_errors=True) as home:
         first = copy_tree(Path(home, "0"))
         say(f"{len(gates)} gates; first, all of their tests in a copy of the tree that nothing was taken out of")
@@ -59,7 +64,7 @@ def take_out(gates: Sequence[Gate], say: Callable[[str], None]) -> Iterator[Outc
         for number in range(AT_ONCE):
             copies.put(shutil.copytree(first, Path(home, str(number)), dirs_exist_ok=True) if number else first)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            begun = [pool.submit(_take_out, gate, copies, red) for gate in gates]
+            begun = [pool.submit(_take_out, gate, proofs[gate.name], copies, red) for gate in gates]
             try:
                 for number, future in enumerate(begun, start=1):
                     outcome = future.result()
@@ -81,23 +86,26 @@ def copy_tree(target: Path) -> Path:
     return target
 
 
-def _take_out(gate: Gate, copies: queue.Queue[Path], red: Mapping[str, str]) -> Outcome:
+def _take_out(gate: Gate, proof: str, copies: queue.Queue[Path], red: Mapping[str, str]) -> Outcome:
     began = time.monotonic()
     if already := [f"{_short(test)} is not green with the gate in place: {red[test]}" for test in gate.tests if test in red]:
-        return Outcome(gate=gate, trouble=f"NOT SEEN: {'; '.join(already)}", seconds=0.0)
+        return Outcome(gate=gate, proof=proof, trouble=f"NOT SEEN: {'; '.join(already)}", seconds=0.0)
     with _borrowed(copies) as copy:
+        whole = {path: (copy / path).read_bytes() for path in {cut.path for cut in gate.cuts}}
         try:
             for cut in gate.cuts:
                 cut.make(copy)
             ran = run_tests(copy, gate.tests)
         except (RottenError, subprocess.TimeoutExpired) as error:
-            return Outcome(gate=gate, trouble=f"NOT SEEN: {error}", seconds=time.monotonic() - began)
+            return Outcome(gate=gate, proof=proof, trouble=f"NOT SEEN: {error}", seconds=time.monotonic() - began)
         finally:
-            for path in {cut.path for cut in gate.cuts}:
-                shutil.copy2(ROOT / path, copy / path)
+            for path, text in whole.items():
+                (copy / path).write_bytes(text)
     messages = tuple(case.message for cases in ran.values() for case in cases if case.kind == "failed")
     trouble = "; ".join(why for test in gate.tests if (why := _why_not_red(test, ran.get(test, []))))
-    return Outcome(gate=gate, trouble=trouble and f"NOT SEEN: {trouble}", seconds=time.monotonic() - began, messages=messages)
+    return Outcome(
+        gate=gate, proof=proof, trouble=trouble and f"NOT SEEN: {trouble}", seconds=time.monotonic() - began, messages=messages
+    )
 
 
 def _why_not_red(test: str, cases: list[Ran]) -> str:
