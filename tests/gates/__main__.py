@@ -42,6 +42,9 @@ def main(arguments: Sequence[str], groups: Sequence[Group] = GROUPS, page: Path 
     except RottenError as rotten:
         _say(str(rotten))
         return 2
+    except KeyboardInterrupt:
+        _say("broken off; what was seen until then is written down")
+        return 130
     missed = [outcome for outcome in outcomes if not outcome.seen]
     _say(f"{len(outcomes) - len(missed)} of {len(outcomes)} gates seen failing; {_shown(page)} and {_shown(report)} say so")
     for outcome in missed:

@@ -77,7 +77,7 @@ GROUP = Group(
             without="committing though the tribe serves from another space by now",
             cuts=(Cut(path=_LEARN, old="IF NOT serving OR NOT unconditional AND (", new="IF NOT unconditional AND ("),),
             tests=(
-                "tests/integration/test_spaces_meanwhile.py::test_a_switch_while_a_lesson_is_judged_puts_it_into_the_new_space",
+                "tests/integration/test_spaces_meanwhile.py::test_a_space_that_nobody_knew_of_and_that_serves_by_the_commit_has_the_lesson",
             ),
         ),
         Gate(
@@ -185,7 +185,7 @@ GROUP = Group(
                 ),
                 Cut(
                     path=f"{LIBRARY}/learn/deciding.py",
-                    old="        forced.update(dict.fromkeys(reading.opponents, VerdictKind.CONFLICTS))\n",
+                    old="        forced.update(dict.fromkeys(reading.opponents, VerdictKind.CONFLICTS))\n        forced.update(proposal.stored.forced)\n",
                     new="",
                 ),
                 Cut(path=_TABLES, old=",\n    CONSTRAINT rival_not_both CHECK (NOT (a_on AND b_on))", new=""),
@@ -239,6 +239,11 @@ GROUP = Group(
                     old="        return {one.lesson_id: found.get(one.lesson_id) or _no_answer(one.lesson_id, self._strong, cause) for one in doubtful}",
                     new="        return dict(found)",
                 ),
+                Cut(
+                    path=f"{LIBRARY}/models/judges/tiered.py",
+                    old="replace(verdict, first=first[key])",
+                    new="replace(verdict, first=first.get(key))",
+                ),
             ),
             tests=("tests/unit/test_tiered_judge.py::test_answers_about_what_was_not_asked_are_passed_over",),
         ),
@@ -264,8 +269,8 @@ GROUP = Group(
             cuts=(
                 Cut(
                     path=f"{BASELINE}/80_garden.sql",
-                    old="       OR NOT answered <@ garden_pairs_v1(tribe, left_open.decision_id)\n",
-                    new="",
+                    old="        RETURN false;\n    END IF;\n    IF known IS NOT NULL OR cardinality(replace_ids",
+                    new="        NULL;\n    END IF;\n    IF known IS NOT NULL OR cardinality(replace_ids",
                 ),
             ),
             tests=("tests/integration/test_garden_models.py::test_an_answer_is_not_applied_when_the_pair_is_another_by_then",),
