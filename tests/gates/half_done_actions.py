@@ -116,7 +116,7 @@ GROUP = Group(
                 ),
                 Cut(path=f"{LIBRARY}/actions/actions.py", old="        principal.require(Role.CURATOR)\n", new=""),
             ),
-            tests=("tests/integration/test_actions.py::test_roles_and_leases_are_looked_at",),
+            tests=("tests/integration/test_actions.py::test_a_curator_reconciles_both_ways",),
         ),
         Gate(
             name="idempotency-key",

@@ -227,7 +227,7 @@ GROUP = Group(
         ),
         Gate(
             name="erased-gets-no-vector",
-            guards="of a lesson that is erased while it is embedded no vector stays",
+            guards="an erased lesson gets no vector again",
             without="writing the vector whatever the lesson's status is",
             cuts=(
                 Cut(
@@ -236,6 +236,13 @@ GROUP = Group(
                     new="    SELECT p_status IN ('active', 'pending', 'disputed') OR p_activated IS NOT NULL OR p_rejected IS NOT NULL",
                 ),
             ),
+            tests=("tests/integration/test_garden_upkeep.py::test_an_erased_lesson_gets_no_vector",),
+        ),
+        Gate(
+            name="embedding-locks-the-lesson",
+            guards="of a lesson that is erased while it is embedded no vector stays",
+            without="not locking the lesson's row while its vector is written",
+            cuts=(Cut(path=f"{BASELINE}/45_spaces.sql", old="    FOR KEY SHARE OF l SKIP LOCKED\n", new=""),),
             tests=(
                 "tests/integration/test_garden_upkeep.py::test_of_a_lesson_that_is_erased_while_it_is_embedded_no_vector_stays",
             ),

@@ -89,9 +89,7 @@ GROUP = Group(
                     new="    WHERE false AND f.source_hash = p_source AND o.oldest + p_within > p_now\n",
                 ),
             ),
-            tests=(
-                "tests/integration/test_sessions.py::test_after_so_many_failures_a_source_waits_whatever_its_token_and_no_other_does",
-            ),
+            tests=("tests/integration/test_sessions.py::test_a_source_that_waits_writes_nothing_however_often_it_comes",),
         ),
         Gate(
             name="sign-in-one-by-one",
@@ -105,7 +103,7 @@ GROUP = Group(
                 ),
             ),
             tests=(
-                "tests/integration/test_sessions.py::test_of_tries_that_come_at_once_from_one_source_no_more_than_the_limit_are_looked_at",
+                "tests/integration/test_sessions.py::test_a_right_guess_that_comes_at_once_with_the_wrong_ones_waits_for_their_count",
             ),
         ),
         Gate(

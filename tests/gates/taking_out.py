@@ -22,7 +22,8 @@ AT_ONCE = 2
 PATIENCE_S = 240
 PLUGINS = ("pytest_timeout", "xdist.plugin")
 """Of pytest's; whatever else is installed would take longer to load than most of the tests to run."""
-BY_ASSERTION = ("AssertionError", "assert ", "Failed: DID NOT RAISE", "Failed: DID NOT WARN")
+BY_ASSERTION = ("AssertionError", "assert ", "Failed: ")
+"""How an assertion's message begins; `Failed` is what pytest itself says, of what was to be raised and of a time-out, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +118,7 @@ def _why_not_red(test: str, cases: list[Ran]) -> str:
     failed = [case for case in cases if case.kind == "failed"]
     if not failed:
         return f"{_short(test)} stays green"
-    if not any(case.message.startswith(BY_ASSERTION) for case in failed):
+    if not any(case.message.startswith(BY_ASSERTION) and not case.message.startswith("Failed: Timeout") for case in failed):
         return f"{_short(test)} fell over instead of asserting: {failed[0].message[:300]}"
     return ""
 
