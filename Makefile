@@ -22,7 +22,7 @@ CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo demos screenshots serve test test-system test-browser fuzz test-pg16 test-pg17 restore-drill lint \
-	types arrows check bench load load-docs bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos openapi \
+	types arrows check bench load load-docs bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos gates openapi \
 	async-client layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy \
 	system-deps clean
 
@@ -157,6 +157,9 @@ eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of
 chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then crashes and faults under load (CHAOS_SECONDS=n, CHAOS_ROUNDS=n)
 	$(RUN) -m tests.history --seconds $(CHAOS_SECONDS)
 	TRIBUTARY_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(RUN) -m pytest tests/chaos
+
+gates: $(VENV)/dev.stamp  ## see each guard's test go red without it, in copies of the tree; writes docs/gates.md (NAME="one two", STALE=1)
+	$(RUN) -m tests.gates $(NAME) $(if $(STALE),--stale)
 
 async-client: $(VENV)/dev.stamp  ## make the SDK's asynchronous modules anew from its blocking ones (docs/sdk.md)
 	$(RUN) -m tests.async_client
