@@ -16,7 +16,7 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos openapi async-client \
+.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos docs-check openapi async-client \
 	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
 
 help:  ## list the targets
@@ -124,6 +124,9 @@ eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of
 chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then the crashes (CHAOS_SECONDS=n, CHAOS_ROUNDS=n)
 	$(RUN) -m tests.history --seconds $(CHAOS_SECONDS)
 	TRIBUTARY_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(RUN) -m pytest tests/chaos
+
+docs-check: $(VENV)/dev.stamp  ## every command of README and docs, in order, in surroundings as clean as can be had (docs/contributing.md)
+	$(RUN) -m tests.docs_check
 
 async-client: $(VENV)/dev.stamp  ## make the SDK's asynchronous modules anew from its blocking ones (docs/sdk.md)
 	$(RUN) -m tests.async_client

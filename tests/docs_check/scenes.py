@@ -1,0 +1,128 @@
+"""What a page takes for granted, and what stands for the names that a reader puts in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """Commands that run before the first block of a page in which `words` stand."""
+
+    words: str
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    before: Sequence[Given] = ()
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """What is run instead of some words of a block."""
+
+
+RUNBOOKS = """
+mkdir -p docs/runbooks .claude/skills/deploying
+printf '# Deploying\\n\\n## Payments\\n\\nDrain the queue before you deploy payments.\\n' > docs/runbooks/deploying.md
+printf '# Agents\\n\\n- Run the linter before you commit.\\n' > AGENTS.md
+printf -- '---\\nname: deploying\\ndescription: deploying a service\\n---\\n\\nAnnounce each deploy in the channel.\\n' > .claude/skills/deploying/SKILL.md
+"""
+
+SCENES: Mapping[str, Scene] = {
+    "README.md": Scene(
+        before=(
+            Given(words="tributary import docs/runbooks", language="sh", text=RUNBOOKS),
+            Given(
+                words="memory.once(",
+                language="python",
+                text="class payments:\n    refund = staticmethod(lambda order: f'{order} refunded')\n",
+            ),
+        ),
+    ),
+    "docs/sdk.md": Scene(
+        before=(
+            Given(
+                words="memory = Memory()",
+                language="python",
+                text="""
+import json, pathlib
+from tributary.client import Memory
+connection = json.loads((pathlib.Path.home() / ".tributary" / "connection.json").read_text())
+server_url, token = connection["url"], connection["token"]
+with Memory() as curating:
+    made = curating.curation.create_agent("sdk-page", "writer")
+writer = Memory(server_url, made.token)
+""",
+            ),
+        ),
+    ),
+    "docs/actions.md": Scene(
+        before=(
+            Given(
+                words="from tributary.client import Memory, NotDone",
+                language="python",
+                text="""
+import hashlib, json
+from tributary.client import LessonDraft, Memory, observed
+invoice = {"order": "1812", "cents": 990}
+def reboot(host): return {"rebooted": host}
+with Memory() as doubting:
+    for key in ("reboot:db-1:inc-1", "reboot:db-2:inc-1"):
+        begun = doubting.actions.begin(key)
+        doubting.actions.fail(begun.action, begun.lease, "no answer came", unsure=True)
+""",
+            ),
+        ),
+        instead={
+            "act_...": "$(tributary action list --state in_doubt --json "
+            """| python -c 'import json, sys; print(json.load(sys.stdin)["actions"][0]["id"])')"""
+        },
+    ),
+    "docs/evidence.md": Scene(
+        before=(
+            Given(
+                words="memory.attach(",
+                language="python",
+                text="""
+from tributary.client import Memory, observed
+memory = Memory()
+with open("deploy.log", "w") as file:
+    file.write("429 Too Many Requests")
+""",
+            ),
+        ),
+    ),
+    "docs/reviewing.md": Scene(
+        before=(
+            Given(
+                words="python -m evals.review list",
+                language="python",
+                text="""
+from tributary.client import Memory, observed
+with Memory() as curator:
+    made = curator.curation.create_agent("reviewing-page", "writer")
+    with Memory(curator.url, made.token) as writer:
+        for name, limit in (("orders", 40), ("invoices", 60), ("refunds", 90)):
+            taught = curator.learn(
+                f"The {name} queue takes {limit} messages a second", situation=f"filling the {name} queue", source=observed("run:1")
+            )
+            writer.contest(taught.lesson, f"The {name} queue takes {limit * 7} messages a second", source=observed("run:2"))
+    for dispute in list(curator.curation.disputes()):
+        curator.curation.both_stand(dispute)
+""",
+            ),
+        ),
+        instead={
+            "export TRIBUTARY_URL=... TRIBUTARY_TOKEN=...": ":",
+            "rev_...": "$(tributary curate reviews --json | python -c 'import json, sys; print(json.load(sys.stdin)[\"reviews\"][0][\"id\"])')",
+        },
+    ),
+    "docs/import.md": Scene(
+        before=(Given(words="tributary import docs/runbooks", language="sh", text=f"mkdir -p ~/runbooks && cd ~/runbooks\n{RUNBOOKS}"),),
+    ),
+    "docs/exporting.md": Scene(
+        before=(Given(words="tributary export payments", language="sh", text="tributary tribe create payments --curator alice"),),
+        instead={"tributary migrate ": "export TRIBUTARY_HOME=$HOME/there\ntributary migrate "},
+    ),
+}
