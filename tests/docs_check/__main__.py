@@ -38,7 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with machine() as new, Reader(new) as reader:
             uncommitted = f", with {new.changes} files that are not committed yet" if new.changes else ""
-            print(f"a clone of HEAD{uncommitted}; an empty home; of variables PATH, LANG and what leads to the package index", flush=True)
+            print(
+                f"a clone of HEAD{uncommitted}; an empty home; of variables PATH, LANG and what leads to the package index",
+                flush=True,
+            )
             if reader.read(README):
                 for page in asked:
                     if any(block.is_run or block.reason for block in blocks(page, read(page))):
@@ -60,7 +63,9 @@ def _table(reader: Reader) -> Sequence[str]:
     for page, counted in reader.ended.items():
         rows.append(f"{page:34}{''.join(f'{counted[name]:9}' for name in columns)}{reader.seconds.get(page, 0.0):9.1f}")
     rows.append("\nnot run, and why:")
-    rows += [f"  {reader.reasons[reason]:3}  {reason}: {meaning}" for reason, meaning in REASONS.items() if reader.reasons[reason]]
+    rows += [
+        f"  {reader.reasons[reason]:3}  {reason}: {meaning}" for reason, meaning in REASONS.items() if reader.reasons[reason]
+    ]
     return rows
 
 

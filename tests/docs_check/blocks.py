@@ -93,7 +93,9 @@ def faults(page: str, text: str) -> list[str]:
         if block.reason is not None and block.language not in COMMANDS:
             found.append(f"{block.place}: a block of {block.language} is never run: take the comment above it away")
         if block.reason is None and block.language in COMMANDS and block.language not in RUN:
-            found.append(f"{block.place}: {block.language} cannot be run here. Say why, above it: <!-- not run: needs another program -->")
+            found.append(
+                f"{block.place}: {block.language} cannot be run here. Say why, above it: <!-- not run: needs another program -->"
+            )
     found += [f"{page}:{line}: indented by four spaces. Put it between fences that name its language" for line in _indented(text)]
     return found
 

@@ -50,9 +50,14 @@ def examples(text: str) -> list[str]:
     return [match[1] for match in re.finditer(r"(?m)^\s*(?:Examples?: )?((?:\S+=\S+ )*tributary .*)$", text)]
 
 
+@cache
+def _root() -> Any:
+    return get_command(app)
+
+
 def every_command() -> Iterator[tuple[str, Any]]:
     """Yields every command and group by the words that a user types."""
-    waiting: list[tuple[str, Any]] = [("tributary", get_command(app))]
+    waiting: list[tuple[str, Any]] = [("tributary", _root())]
     while waiting:
         path, command = waiting.pop()
         waiting += [(f"{path} {word}", one) for word, one in getattr(command, "commands", {}).items()]
@@ -127,7 +132,7 @@ def _tributary(words: list[str], *, whole: bool) -> list[str]:
     if set(words) & {"--help", "--version"}:
         words = words[: min(words.index(word) for word in ("--help", "--version") if word in words)]
         whole = False
-    command: Any = get_command(app)
+    command = _root()
     context = None
     path = "tributary"
     while True:

@@ -14,7 +14,7 @@ def main() -> None:
     """Runs the statements of the file one after another."""
     text = Path(sys.argv[1]).read_text(encoding="utf-8")
     with (
-        EmbeddedPostgres.join(Path.home() / ".tributary") as server,
+        EmbeddedPostgres.join(Path.home() / ".local/share/tributary") as server,
         psycopg.connect(server.url("tributary"), autocommit=True) as connection,
     ):
         for statement in text.split(";\n"):

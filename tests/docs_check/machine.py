@@ -1,4 +1,4 @@
-"""The surroundings of somebody new: a repository to clone, an empty home, hardly a variable, and nothing left of it afterwards."""
+"""The surroundings of somebody new: a repository to clone, an empty home, hardly a variable; and nothing left afterwards."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def machine() -> Iterator[Machine]:
 
 
 def _end_all_in(folder: Path) -> None:
-    """Ends every process that was started in a machine: its home or its command lies in the folder, whose name nothing else has."""
+    """Ends every process that was started on a machine: its variables or its command name the folder, as nothing else does."""
     for asked, wait_s in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0)):
         until = time.monotonic() + wait_s
         told = set[int]()

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.docs_check import commands
-from tests.docs_check.blocks import Block, blocks, read
+from tests.docs_check.blocks import Block, blocks, pages, read
 from tests.docs_check.machine import Machine
 from tests.docs_check.scenes import SCENES, Scene
 from tests.docs_check.talking import Show, Talking, end_group
@@ -35,7 +35,7 @@ serve() {
     grep -q http:// "$MACHINE/serving.log"
 }
 """
-"""`serve` starts a server and waits until it says where it serves. A command that fails is told, and the block goes on, as in a terminal."""
+"""`serve` starts a server and waits until it says where. A command that fails is told, and the block goes on."""
 
 
 class Reader:
@@ -44,6 +44,7 @@ class Reader:
     def __init__(self, on: Machine) -> None:
         self._machine = on
         self._server = on.folder / "serving.pid"
+        self._pages = {page: read(page) for page in pages()}  # as they are now, like the clone, whatever is edited meanwhile
         self.ended: dict[str, Counter[str]] = {}
         """By page, how many blocks were `ok`, `failed`, `not run` and `shown`."""
         self.reasons: Counter[str] = Counter()
@@ -58,7 +59,7 @@ class Reader:
 
     def read(self, page: str) -> bool:
         """Runs the blocks of a page in their order, README's in Python once its server is there; tells whether none failed."""
-        found = list(blocks(page, read(page)))
+        found = list(blocks(page, self._pages[page]))
         if page == README:
             found.sort(key=lambda block: block.language == "python")
         scene = SCENES.get(page, Scene())

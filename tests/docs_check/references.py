@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 from tests.docs_check.blocks import DOCS, ROOT, prose
 
@@ -80,14 +79,16 @@ def missing_files(page: str, text: str, examples: set[str]) -> list[str]:
             if not FILE.fullmatch(named) or named in examples or named.startswith(MADE):
                 continue
             if not _is_there(page, named):
-                found.append(f"{page}:{number}: there is no {named}. Mend the name; an example's file goes into EXAMPLES of the test")
+                found.append(
+                    f"{page}:{number}: there is no {named}. Mend the name; an example's file goes into EXAMPLES of the test"
+                )
     return found
 
 
 def _is_there(page: str, named: str) -> bool:
     if "/" not in named.rstrip("/") and not named.endswith("/"):
         return not named.endswith((".py", ".sql")) or named in file_names()
-    bases = [base for base in (*BASES, (ROOT / page).parent) if (base / named.split("/")[0]).is_dir()]
+    bases = [base for base in (*BASES, (ROOT / page).parent) if (base / named.split("/", 1)[0]).is_dir()]
     if not bases:
         return not named.endswith((".py", ".sql"))
     if "*" in named:

@@ -22,16 +22,29 @@ class Scene:
     """What is run instead of some words of a block."""
 
 
+FIRST = """$({listing} | python -c 'import json, sys; print(json.load(sys.stdin)["{name}"][0]["id"])')"""
+"""The id of what a listing shows first."""
+
 RUNBOOKS = """
 mkdir -p docs/runbooks .claude/skills/deploying
 printf '# Deploying\\n\\n## Payments\\n\\nDrain the queue before you deploy payments.\\n' > docs/runbooks/deploying.md
 printf '# Agents\\n\\n- Run the linter before you commit.\\n' > AGENTS.md
-printf -- '---\\nname: deploying\\ndescription: deploying a service\\n---\\n\\nAnnounce each deploy in the channel.\\n' > .claude/skills/deploying/SKILL.md
+cd .claude/skills/deploying
+printf -- '---\\nname: deploying\\ndescription: deploying a service\\n---\\n\\nAnnounce each deploy.\\n' > SKILL.md
+cd ../../..
 """
+
+AS_PRINTED = """
+grep '^ *curl ' "$MACHINE/serving.log" | sed 's/curl -sS/curl -sS --fail-with-body/' > "$MACHINE/printed.bash"
+test "$(wc -l < "$MACHINE/printed.bash")" -ge 2
+. "$MACHINE/printed.bash"
+"""
+"""The lines that the server prints at its first start "work as printed"."""
 
 SCENES: Mapping[str, Scene] = {
     "README.md": Scene(
         before=(
+            Given(words="make install", language="sh", text=AS_PRINTED),
             Given(words="tributary import docs/runbooks", language="sh", text=RUNBOOKS),
             Given(
                 words="memory.once(",
@@ -48,7 +61,7 @@ SCENES: Mapping[str, Scene] = {
                 text="""
 import json, pathlib
 from tributary.client import Memory
-connection = json.loads((pathlib.Path.home() / ".tributary" / "connection.json").read_text())
+connection = json.loads((pathlib.Path.home() / ".local/share/tributary/connection.json").read_text())
 server_url, token = connection["url"], connection["token"]
 with Memory() as curating:
     made = curating.curation.create_agent("sdk-page", "writer")
@@ -75,8 +88,7 @@ with Memory() as doubting:
             ),
         ),
         instead={
-            "act_...": "$(tributary action list --state in_doubt --json "
-            """| python -c 'import json, sys; print(json.load(sys.stdin)["actions"][0]["id"])')"""
+            "act_...": FIRST.format(listing="tributary action list --state in_doubt --json", name="actions"),
         },
     ),
     "docs/evidence.md": Scene(
@@ -105,7 +117,9 @@ with Memory() as curator:
     with Memory(curator.url, made.token) as writer:
         for name, limit in (("orders", 40), ("invoices", 60), ("refunds", 90)):
             taught = curator.learn(
-                f"The {name} queue takes {limit} messages a second", situation=f"filling the {name} queue", source=observed("run:1")
+                f"The {name} queue takes {limit} messages a second",
+                situation=f"filling the {name} queue",
+                source=observed("run:1"),
             )
             writer.contest(taught.lesson, f"The {name} queue takes {limit * 7} messages a second", source=observed("run:2"))
     for dispute in list(curator.curation.disputes()):
@@ -115,11 +129,15 @@ with Memory() as curator:
         ),
         instead={
             "export TRIBUTARY_URL=... TRIBUTARY_TOKEN=...": ":",
-            "rev_...": "$(tributary curate reviews --json | python -c 'import json, sys; print(json.load(sys.stdin)[\"reviews\"][0][\"id\"])')",
+            "rev_...": FIRST.format(listing="tributary curate reviews --json", name="reviews"),
         },
     ),
     "docs/import.md": Scene(
-        before=(Given(words="tributary import docs/runbooks", language="sh", text=f"mkdir -p ~/runbooks && cd ~/runbooks\n{RUNBOOKS}"),),
+        before=(
+            Given(
+                words="tributary import docs/runbooks", language="sh", text=f"mkdir -p ~/runbooks && cd ~/runbooks\n{RUNBOOKS}"
+            ),
+        ),
     ),
     "docs/exporting.md": Scene(
         before=(Given(words="tributary export payments", language="sh", text="tributary tribe create payments --curator alice"),),

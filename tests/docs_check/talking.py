@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 Show = Callable[[str], None]
@@ -36,7 +37,9 @@ class Talking:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            self._said.put(line.decode("utf-8", "replace").rstrip("\n"))
+            self._said.put(
+                line.decode("utf-8", "replace").rstrip("\r\n").rpartition("\r")[2]
+            )  # of a bar that was drawn anew, the last
         self._said.put(None)
 
     @property
@@ -44,7 +47,7 @@ class Talking:
         return self._process.poll() is not None
 
     def ask(self, line: str, *, within_s: float) -> str | None:
-        """Has it do something, shows what it says meanwhile, and returns why that failed, or None; what takes too long is killed."""
+        """Has it do something, shows what it says meanwhile, and returns why that failed, or None. Too slow, it is ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{line}\n".encode())
@@ -68,10 +71,8 @@ class Talking:
     def end(self) -> None:
         """Ends it and all that it started in its session."""
         if self._process.stdin is not None and not self._process.stdin.closed:
-            try:
+            with suppress(BrokenPipeError):
                 self._process.stdin.close()
-            except BrokenPipeError:
-                pass
         end_group(self._process.pid)
         self._process.wait()
 

@@ -1,6 +1,6 @@
-"""Runs a page's examples in Python one after another, in one set of names: `python worker.py`; needs nothing but the standard library.
+"""Runs a page's examples in Python one after another, in one set of names: `python worker.py`. Needs the standard library alone.
 
-Each line of standard input names a file with an example, its page and line, and what to print once it has run. It ends with its input.
+Each line of standard input names a file with an example, its page and line, and what to print once it has run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            source = "\n" * asked["line"] + Path(asked["file"]).read_text(encoding="utf-8")  # a failure then names the page's line
+            source = "\n" * asked["line"] + Path(asked["file"]).read_text(
+                encoding="utf-8"
+            )  # a failure then names the page's line
             exec(compile(source, asked["page"], "exec"), known)
             ended = 0
         except BaseException:  # whatever it is, the page's next examples may do all the same

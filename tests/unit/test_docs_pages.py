@@ -1,8 +1,10 @@
-"""What the pages say can be done and followed: blocks, commands, links, files, targets of make; and each page is found from README."""
+"""What the pages say can be done and followed: blocks, commands, links, files, targets of make."""
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
 
 import pytest
 
@@ -45,6 +47,37 @@ def test_each_file_that_a_page_names_is_there(page: str) -> None:
     assert not missing_files(page, read(page), EXAMPLES)
 
 
+@cache
+def of_the_database() -> set[str]:
+    """Returns the names of the schema's functions."""
+    sql = (path.read_text(encoding="utf-8") for path in (ROOT / "shared" / "tributary" / "store").rglob("*.sql"))
+    return {name for text in sql for name in re.findall(r"FUNCTION (?:tributary\.)?(\w+_v\d+)", text)}
+
+
+@cache
+def of_classes() -> set[str]:
+    """Returns the methods and fields of the library's classes, as `Class.name`."""
+    found = set()
+    for path in (ROOT / "shared" / "tributary").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found |= {f"{node.name}.{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
+                found |= {f"{node.name}.{ast.unparse(one.target)}" for one in node.body if isinstance(one, ast.AnnAssign)}
+    return found
+
+
+def unknown_names(text: str) -> set[str]:
+    """Returns the functions of the database, and the methods, that a text names in backticks and that are not there."""
+    code = " ".join(re.findall(r"`([^`]+)`", text))
+    functions = set(re.findall(r"\b\w+_v\d+\b", code)) - of_the_database()
+    return functions | (set(re.findall(r"\b[A-Z]\w*[a-z]\w*\.[a-z]\w+\b(?!\.)", code)) - of_classes())
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", *(page for page in PAGES if page.startswith("docs/decisions/"))])
+def test_each_function_and_method_that_a_page_about_the_code_names_exists(page: str) -> None:
+    assert not unknown_names(prose(read(page)))
+
+
 def test_each_page_is_found_from_readme() -> None:
     found, waiting = set[str](), ["README.md"]
     while waiting:
@@ -56,7 +89,7 @@ def test_each_page_is_found_from_readme() -> None:
 
 
 def named_targets() -> set[str]:
-    """Returns the targets that README and the pages name: in blocks, in inline code, and in a row of README's table after another."""
+    """Returns the targets that README and the pages name, in blocks and on lines with `make` in backticks."""
     found = set[str]()
     for page in PAGES:
         text = read(page)
@@ -149,20 +182,34 @@ def test_a_command_that_exists_is_let_be(text: str) -> None:
     assert not commands.complaints("page.md", text)
 
 
-@pytest.mark.parametrize("link", ["[a](docs/nowhere.md)", "[a](docs/errors.md#nowhere)", "[a](#nowhere)", "![a](docs/images/nowhere.png)"])
+@pytest.mark.parametrize(
+    "link", ["[a](docs/nowhere.md)", "[a](docs/errors.md#nowhere)", "[a](#nowhere)", "![a](docs/images/nowhere.png)"]
+)
 def test_a_link_that_leads_nowhere_is_found(link: str) -> None:
     assert len(dead_links("README.md", f"# Here\n\n{link}, [b](docs/errors.md), [c](#here), [d](https://example.org/x#y)\n")) == 1
 
 
 def test_anchors_are_those_that_the_host_of_the_pages_makes() -> None:
-    text = "# Where it runs\n## `tributary serve`\n## On AWS: tokens, not passwords\n## A [link](x.md)\n## Again\n## Again\n```sh\n# no heading\n```\n"
+    text = (
+        "# Where it runs\n## `tributary serve`\n## On AWS: tokens, not passwords\n## A [link](x.md)\n## Again\n## Again\n"
+        "```sh\n# no heading\n```\n"
+    )
     assert anchors(text) == {"where-it-runs", "tributary-serve", "on-aws-tokens-not-passwords", "a-link", "again", "again-1"}
 
 
-@pytest.mark.parametrize("named", ["core/nothing.py", "nothing.py", "docs/nothing.md", "store/sql/nothing/", "tests/nothing/*.py"])
+@pytest.mark.parametrize(
+    "named", ["core/nothing.py", "nothing.py", "docs/nothing.md", "store/sql/nothing/", "tests/nothing/*.py"]
+)
 def test_a_file_that_is_not_there_is_found(named: str) -> None:
     there = "`core/errors.py`, `pipeline.py`, `store/sql/migrations/`, `config/app.toml`, `tests/unit/test_*.py`"
     assert len(missing_files("README.md", f"See `{named}`, {there}.", set())) == 1
+
+
+def test_a_function_or_method_that_is_not_there_is_found() -> None:
+    assert unknown_names("`learn_nothing_v1`, `Learner.nothing`, `learn_commit_v1`, `Learner.settle`") == {
+        "learn_nothing_v1",
+        "Learner.nothing",
+    }
 
 
 def test_a_target_that_no_page_names_is_found() -> None:

@@ -41,7 +41,9 @@ def options() -> dict[str, dict[str, str]]:
         several = re.findall(r"`(\w+)`", row["Option"])
         for at, option in enumerate(several):
             told = {profile: row[profile].split("; ")[-1].split(", ") for profile in PROFILES}
-            found[option] = {profile: cells[at if len(cells) == len(several) else 0].strip("`") for profile, cells in told.items()}
+            found[option] = {
+                profile: cells[at if len(cells) == len(several) else 0].strip("`") for profile, cells in told.items()
+            }
     return found
 
 
