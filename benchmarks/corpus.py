@@ -67,9 +67,9 @@ class Material:
         picks = np.random.default_rng(seed).integers(0, len(self.sentences), count)
         return self._copies(picks, jitter=jitter, seed=seed)
 
-    def stream(self, count: int, *, batch: int, jitter: float = 0.6, seed: int = 7) -> Iterator[Corpus]:
-        """Yields `count` lessons, up to `batch` at a time, as `corpus` makes them: for more than memory should hold at once."""
-        for first in range(0, count, batch):
+    def stream(self, count: int, *, batch: int, start: int = 0, jitter: float = 0.6, seed: int = 7) -> Iterator[Corpus]:
+        """Yields lessons `start` to `count`, up to `batch` at a time, made as `corpus` does: for more than memory should hold."""
+        for first in range(start, count, batch):
             picks = np.random.default_rng((seed, first)).integers(0, len(self.sentences), min(batch, count - first))
             yield self._copies(picks, jitter=jitter, seed=seed + first, first=first)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,12 @@ class Target:
 
     def __str__(self) -> str:
         return f"{'>=' if self.at_least else '<='} {self.bound:g}"
+
+    @classmethod
+    def of(cls, said: str) -> Self:
+        """Returns the target that says so of itself."""
+        comparison, bound = said.split()
+        return cls(bound=float(bound), at_least=comparison == ">=")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,21 +97,74 @@ class Figure:
             "target": None if self.target is None else str(self.target),
             "met": self.met,
             "note": self.note,
-            **self.details,
+            "details": self.details,
         }
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Returns the figure of a document."""
+        known = {one.name: document[one.name] for one in fields(cls)}
+        return cls(**{**known, "target": None if document["target"] is None else Target.of(document["target"])})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Where curves are drawn together. Both axes are logarithmic."""
+
+    title: str
+    across: str
+    up: str
+
+    def document(self) -> dict[str, str]:
+        return {"title": self.title, "across": self.across, "up": self.up}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """What becomes of one thing while another grows: `points` are (how much of it, what was measured). `dashed`: a reference."""
+
+    chart: Chart
+    name: str
+    points: Sequence[tuple[float, float]]
+    dashed: bool = False
+
+    def document(self) -> dict[str, object]:
+        points = [list(point) for point in self.points]
+        return {"chart": self.chart.document(), "name": self.name, "points": points, "dashed": self.dashed}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Returns the curve of a document."""
+        points = [(float(across), float(up)) for across, up in document["points"]]
+        return cls(chart=Chart(**document["chart"]), name=document["name"], points=points, dashed=document["dashed"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The figures of one bench, and the distributions and series behind them that are worth a picture.
+    """The figures of one bench, and the distributions and curves behind them that are worth a picture.
 
     distributions   name -> milliseconds of each sample
-    series          name -> (category, value) in the order to draw
     """
 
     figures: tuple[Figure, ...]
     distributions: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    series: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
+    curves: Sequence[Curve] = ()
+
+    def document(self) -> dict[str, object]:
+        return {
+            "figures": [figure.document() for figure in self.figures],
+            "distributions_ms": {name: list(values) for name, values in self.distributions.items()},
+            "curves": [curve.document() for curve in self.curves],
+        }
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Returns what was measured from its document."""
+        return cls(
+            figures=tuple(Figure.of(one) for one in document["figures"]),
+            distributions=document["distributions_ms"],
+            curves=tuple(Curve.of(one) for one in document["curves"]),
+        )
 
 
 def best_of(rounds: Sequence[Sequence[float]]) -> Samples:

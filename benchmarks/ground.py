@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ from tributary.store.embedded import EmbeddedPostgres
 from tributary.store.migrate import migrate
 
 DATABASE = "bench"
+CONNECTIONS: Mapping[str, str] = {"max_connections": "200"}
+"""A setting of PostgreSQL for benches of more threads than a laptop's server takes connections."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +84,8 @@ class Ground:
             name=made.tribe.name, tribe_id=made.tribe.tribe_id, curator=_principal(made.tribe.tribe_id, made.token.agent)
         )
 
-    def create_writer(self, tribe: Tribe, name: str) -> Principal:
-        return _principal(tribe.tribe_id, self.operator.create_agent(tribe.name, name, Role.WRITER).agent)
+    def create_writer(self, tribe: Tribe, name: str, role: Role = Role.WRITER) -> Principal:
+        return _principal(tribe.tribe_id, self.operator.create_agent(tribe.name, name, role).agent)
 
     def fill(self, tribe: Tribe, corpus: Corpus, rows: Sequence[int]) -> list[UUID]:
         """Adds lessons past the pipeline and returns their ids, in the order of `rows`."""
@@ -149,13 +151,15 @@ class Ground:
 
 
 @contextmanager
-def open_ground(database: str = DATABASE, *, embedder: Embedder | None = None) -> Iterator[Ground]:
+def open_ground(
+    database: str = DATABASE, *, embedder: Embedder | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[Ground]:
     """Gives a ground and removes every trace of it afterwards.
 
-    Its server is durable, as a laptop's memory is: fsync is on.
+    Its server is durable, as a laptop's memory is: fsync is on. `settings` are PostgreSQL's own, besides a laptop's.
     """
     with tempfile.TemporaryDirectory(prefix="tributary-bench-", ignore_cleanup_errors=True) as home:  # noqa: SIM117
-        with EmbeddedPostgres.join(Path(home)) as server:
+        with EmbeddedPostgres.join(Path(home), settings=settings) as server:
             with psycopg.connect(server.url(), autocommit=True) as connection:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
             ground = Ground(server.url(database), embedder=embedder)

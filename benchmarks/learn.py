@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.corpus import Material
+from benchmarks.corpus import Corpus, Material
 from benchmarks.figures import Figure, Measured, Samples, Target
 from benchmarks.ground import Ground, Tribe
 from benchmarks.listening import Clocked, noted_gate, on_database, round_trips
@@ -54,7 +54,8 @@ def measure(ground: Ground, material: Material, large: Tribe, progress: Progress
     progress.step("timing learns one by one")
     small = ground.create_tribe("thousand")
     ground.fill(small, material.corpus(SMALL, seed=11), range(SMALL))
-    in_small, in_large = _in_turn(ground, material, (small, large))
+    unlike = [material.newcomers(LESSONS, families=range(FAMILIES), seed=100 + number) for number in range(2)]
+    in_small, in_large = learn_in_turn(ground, list(zip((small, large), unlike, strict=True)))
     figures = (
         Figure(
             name="learn: round trips",
@@ -96,15 +97,14 @@ def measure(ground: Ground, material: Material, large: Tribe, progress: Progress
     return Measured(figures=figures, distributions=drawn)
 
 
-def _in_turn(ground: Ground, material: Material, tribes: Sequence[Tribe]) -> list[Taken]:
-    """Has the tribes learn unlike lessons by turns, as curators do without an idempotency key."""
-    corpora = [material.newcomers(LESSONS, families=range(FAMILIES), seed=100 + number) for number in range(len(tribes))]
-    taken = [Taken(lessons=ground.vectors_of(tribe)) for tribe in tribes]
-    with noted_gate(ground.superuser), ground.memory(stock_of(corpora), connections=1) as memory:
+def learn_in_turn(ground: Ground, tribes: Sequence[tuple[Tribe, Corpus]]) -> list[Taken]:
+    """Has the tribes learn unlike lessons by turns, each those of its corpus, as curators do without an idempotency key."""
+    taken = [Taken(lessons=ground.vectors_of(tribe)) for tribe, _ in tribes]
+    with noted_gate(ground.superuser), ground.memory(stock_of([corpus for _, corpus in tribes]), connections=1) as memory:
         database = Clocked(ground.runtime_target)
         learner = on_database(memory.learner, database)
         for number in range(LESSONS):
-            for tribe, corpus, kept in zip(tribes, corpora, taken, strict=True):
+            for (tribe, corpus), kept in zip(tribes, taken, strict=True):
                 _learn_one(learner, database, tribe, corpus.texts[number], kept if number >= WARM_UP else Taken(lessons=0))
         database.close()
     return taken

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import LiteralString
 
-from benchmarks.corpus import Material, embed_material
 from benchmarks.figures import Figure, Measured
-from benchmarks.ground import Ground
+from benchmarks.growing import COPIES, Grown
 from benchmarks.progress import Progress
 from benchmarks.recall import (
-    MIDDLE,
     PLAIN,
     VECTOR_PART,
     Town,
@@ -27,68 +24,32 @@ from benchmarks.recall import (
 from tributary.store import Target as Where
 from tributary.store import connect
 
-LESSONS = 1_000_000
-COPIES = 25
-"""Near copies of each sentence, as in a tribe of 100,000: it is the graph that grows, not the crowd around a sentence.
-
-What is found depends on this above all: of 250 copies of each of 4,000 sentences, 0.90 (docs/decisions/0012).
-"""
-BATCH = 50_000
-"""Lessons that are made and loaded at a time."""
 EXACTLY = 40
 """Questions whose answers are compared with exact search: each compares every lesson."""
 OWN_CANDIDATES: LiteralString = "SELECT set_config('hnsw.ef_search', %s, false)"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Built:
-    town: Town
-    lessons: int
-    seconds: float
-    """What the operator's build took."""
-
-
-def material_for(lessons: int, progress: Progress) -> Material:
-    """Embeds as many sentences as a million lessons need, so that each has `COPIES`."""
-    progress.step(f"embedding {lessons // COPIES:,} sentences to make lessons of")
-    return embed_material(sentences=lessons // COPIES)
-
-
-def measure(ground: Ground, material: Material, lessons: int, progress: Progress) -> Measured:
-    """Fills a tribe of `lessons`, has the product build its index, and measures recalls beside the plain query."""
-    built = _build(ground, material, lessons, progress)
+def measure(grown: Grown, lessons: int, progress: Progress) -> Measured:
+    """Has the tribe grow to `lessons`, unless it has, and measures recalls beside the plain query."""
+    grown.grow_to(lessons, progress)
+    town = grown.town()
     progress.step("timing recall beside the plain query")
-    taken = side_by_side(built.town)
-    figures = [_named(built, figure) for figure in timed_figures(built.town, taken)]
-    figures += [_named(built, _as_many_candidates(built.town)), growth(built.town)]
+    taken = side_by_side(town)
+    figures = [_named(grown, figure) for figure in timed_figures(town, taken)]
+    figures += [_named(grown, _as_many_candidates(town)), growth(town)]
     progress.step("comparing answers with exact search")
-    found = found_at_10(built.town, EXACTLY)
+    found = found_at_10(town, EXACTLY)
     crowd = f"{COPIES} near copies a sentence: more of them are found less often (docs/decisions/0012)"
-    figures += [_named(built, replace(found, note=f"{found.note}; {crowd}")), _build_time(built)]
+    figures += [_named(grown, replace(found, note=f"{found.note}; {crowd}")), _build_time(grown)]
     return Measured(
-        figures=tuple(figures), distributions={f"{name}, {lessons:,} lessons": one.best.values for name, one in taken.items()}
+        figures=tuple(figures),
+        distributions={f"{name}, {grown.lessons:,} lessons": one.best.values for name, one in taken.items()},
     )
 
 
-def _build(ground: Ground, material: Material, lessons: int, progress: Progress) -> _Built:
-    progress.step(f"loading {lessons:,} lessons")
-    large, middle = ground.create_tribe("large"), ground.create_tribe("middle")
-    for corpus in material.stream(lessons, batch=BATCH):
-        ground.fill(large, corpus, range(len(corpus.texts)))
-    ground.fill(middle, material.corpus(MIDDLE), range(MIDDLE))
-    ground.settle_statistics()
-    progress.step("building the tribe's index")
-    began = time.monotonic()
-    ground.build_index(large)
-    took = time.monotonic() - began
-    return _Built(
-        town=Town(ground=ground, material=material, large=large, middle=middle, small=()), lessons=lessons, seconds=took
-    )
-
-
-def _named(built: _Built, figure: Figure) -> Figure:
+def _named(grown: Grown, figure: Figure) -> Figure:
     """Says in a figure's name how many lessons it is about."""
-    return replace(figure, name=f"{built.lessons:,} lessons, {figure.name}")
+    return replace(figure, name=f"{grown.lessons:,} lessons, {figure.name}")
 
 
 def _as_many_candidates(town: Town) -> Figure:
@@ -118,10 +79,12 @@ def _as_many_candidates(town: Town) -> Figure:
     )
 
 
-def _build_time(built: _Built) -> Figure:
+def _build_time(grown: Grown) -> Figure:
+    if grown.build_s is None:
+        raise RuntimeError("so few lessons are searched without an index")
     return Figure(
-        name=f"{built.lessons:,} lessons: building the index",
-        value=built.seconds,
+        name=f"{grown.lessons:,} lessons: building the index",
+        value=grown.build_s,
         unit="s",
         note="as the operator does, CONCURRENTLY; marking vectors and the vacuum afterwards included",
     )

@@ -35,8 +35,9 @@ def pytest_report_header() -> str:
     return f"PostgreSQL: {CHOSEN if CHOSEN.isdigit() else 'by URL'}"
 
 
-MAY_BE_SKIPPED = ("sentence-transformers is not installed", "float32 weights", "runbooks are not in")
-"""Reasons for a skip that CI accepts: libraries of several gigabytes, behind an extra of their own, and foreign material."""
+MAY_BE_SKIPPED = ("sentence-transformers is not installed", "float32 weights", "runbooks are not in", "may mount no file")
+"""Reasons for a skip that CI accepts: libraries of several gigabytes, behind an extra of their own, foreign material, and a
+machine on which no disk of a test's own can be filled."""
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from tributary.store.migrate import migrate
 
 PATIENCE_S = 30
 PORT = 5432
-_FAST = "fsync = off\nfull_page_writes = off\nmax_wal_senders = 4\nshared_buffers = '32MB'\nautovacuum = off\n"
+FAST = "fsync = off\nfull_page_writes = off\nmax_wal_senders = 4\nshared_buffers = '32MB'\nautovacuum = off\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,12 @@ class Node:
         done = run([self.bin_folder / words[0], *words[1:]], account=self.account, timeout_s=60, output=-1)
         assert done.returncode == 0, done.stdout
 
+    def make_data(self, settings: str, *options: str | Path) -> None:
+        """Makes an empty cluster with these lines in its settings; `options` are initdb's."""
+        self.command("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", self.data, *options)
+        with (self.data / "postgresql.conf").open("a") as stream:
+            stream.write(settings)
+
     def start(self) -> None:
         """Starts the server unless it runs, and returns once it answers."""
         if (self.data / "postmaster.pid").exists():
@@ -68,8 +74,26 @@ class Node:
 
     def ask(self, query: str, database: str = "postgres") -> object:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
-            row = connection.execute(query.encode()).fetchone()
+            cursor = connection.execute(query.encode())
+            row = cursor.fetchone() if cursor.description is not None else None
         return row[0] if row else None
+
+    def promote(self) -> None:
+        """Makes a standby a primary, which takes writes when this returns."""
+        assert self.ask(f"SELECT pg_promote(true, {PATIENCE_S})"), self.log.read_text()
+
+    def waits_for_standby(self, waits: bool) -> None:
+        """Has each commit from here on wait until the standby has it, too, or not."""
+        wanted = "*" if waits else ""
+        self.set("synchronous_standby_names", wanted)
+        # who waits is told by the checkpointer, which reads its settings before it does what it is asked to
+        self.ask("CHECKPOINT")
+
+    def set(self, setting: str, value: str) -> None:
+        """Sets one of PostgreSQL's settings, and returns when new sessions have it."""
+        self.ask(f"ALTER SYSTEM SET {setting} = '{value}'")
+        self.ask("SELECT pg_reload_conf()")
+        until("a setting", lambda: self.ask(f"SELECT current_setting('{setting}')") == value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,19 +106,22 @@ class Pair:
     def pause(self) -> None:
         """Keeps the standby from replaying more; what is committed now it hears of, but does not show."""
         self.standby.ask("SELECT pg_wal_replay_pause()")
-        self._until("pausing", lambda: self.standby.ask("SELECT pg_get_wal_replay_pause_state()") == "paused")
+        until("pausing", lambda: self.standby.ask("SELECT pg_get_wal_replay_pause_state()") == "paused")
 
     def resume(self) -> None:
         self.standby.ask("SELECT pg_wal_replay_resume()")
         self.catch_up()
 
-    def promote(self) -> None:
-        self.standby.ask(f"SELECT pg_promote(true, {PATIENCE_S})")
+    def cut(self) -> None:
+        """Keeps the standby from hearing of what is committed from here on, which is lost when it is promoted."""
+        self.catch_up()
+        self.standby.set("primary_conninfo", "")
+        until("cutting", lambda: not self.standby.ask("SELECT count(*) FROM pg_stat_wal_receiver"))
 
     def catch_up(self) -> None:
         """Waits until the standby shows all that was committed so far."""
         position = self.primary.ask("SELECT pg_current_wal_lsn()::text")
-        self._until("catching up", lambda: bool(self.standby.ask(f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn")))
+        until("catching up", lambda: bool(self.standby.ask(f"SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn")))
 
     def new_database(self) -> str:
         """Makes a migrated database and returns its name, once the standby has it too."""
@@ -109,33 +136,24 @@ class Pair:
         self.standby.start()
         self.resume()
 
-    @staticmethod
-    def _until(what: str, done: object) -> None:
-        until = time.monotonic() + PATIENCE_S
-        while not done():  # type: ignore[operator]  # a function of no arguments
-            if time.monotonic() > until:
-                raise TimeoutError(what)
-            time.sleep(0.02)
+
+def until(what: str, done: Callable[[], bool]) -> None:
+    """Waits for something to be so; raises TimeoutError with the name of what never was."""
+    ends_at = time.monotonic() + PATIENCE_S
+    while not done():
+        if time.monotonic() > ends_at:
+            raise TimeoutError(what)
+        time.sleep(0.02)
 
 
 @contextmanager
 def replicating(major: int) -> Iterator[Pair]:
     """Runs a primary that holds the migrated database `migrated`, and its standby, until the block ends."""
-    account = server_account()
-    bin_folder = programs(major)
     with tempfile.TemporaryDirectory(prefix="trb-pair-", ignore_cleanup_errors=True) as name:
-        if account.switched:
-            let_reach(bin_folder.parent, account)
-            package = bin_folder.parents[1]
-            for tree in (bin_folder.parent, package.with_name(f"{package.name}.libs")):
-                if tree.is_dir():
-                    let_read(tree)
-        primary = _node(Path(name), "primary", bin_folder, account)
-        primary.command("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", primary.data)
-        with (primary.data / "postgresql.conf").open("a") as stream:
-            stream.write(_FAST)
+        primary = new_node(Path(name), "primary", major)
+        primary.make_data(FAST)
         primary.start()
-        standby = _node(Path(name), "standby", bin_folder, account)
+        standby = new_node(Path(name), "standby", major)
         try:
             with psycopg.connect(primary.url(), autocommit=True) as connection:
                 connection.execute("CREATE DATABASE migrated")
@@ -156,10 +174,17 @@ def copy_standby(primary: Node, standby: Node) -> None:
     standby.start()
 
 
-def _node(folder: Path, name: str, bin_folder: Path, account: Account) -> Node:
+def new_node(folder: Path, name: str, major: int) -> Node:
+    """Returns a server to be made in `folder`, whose account may reach what it needs."""
+    account, bin_folder = server_account(), programs(major)
     node = Node(folder=folder / name, bin_folder=bin_folder, account=account)
     node.folder.mkdir(mode=0o755)
     if account.switched:
+        let_reach(bin_folder.parent, account)
+        package = bin_folder.parents[1]
+        for tree in (bin_folder.parent, package.with_name(f"{package.name}.libs")):
+            if tree.is_dir():
+                let_read(tree)
         os.chown(node.folder, account.uid, account.gid)
         let_reach(node.data, account)
     return node

@@ -96,7 +96,7 @@ RULES: Mapping[str, LiteralString] = {
                   WHERE f.tribe_id = l.tribe_id AND f.lesson_id = l.lesson_id ORDER BY 1)""",
     "a tick without an event": """
         SELECT n FROM tributary.tribe t, generate_series(1, t.clock) AS n
-        WHERE t.tribe_id = %(tribe)s AND NOT EXISTS (
+        WHERE t.tribe_id = %(tribe)s AND NOT t.lost @> n AND NOT EXISTS (
             SELECT FROM tributary.lesson_event e WHERE e.tribe_id = t.tribe_id AND e.tick = n
             UNION ALL SELECT FROM tributary.tribe_event e WHERE e.tribe_id = t.tribe_id AND e.tick = n)""",
     "an event after the last tick": """

@@ -19,11 +19,12 @@ import pytest
 
 from tests.chaos import acting
 from tests.chaos.acting import Order, Point, have_effect
+from tests.chaos.rounds import rounds
 from tests.tribes import Tribal
 from tributary.client import Busy, InDoubt, Memory
 from tributary.edges.gateway import running
 
-ROUNDS = int(os.environ.pop("TRIBUTARY_CHAOS_ROUNDS", "10"))
+ROUNDS = rounds(10)
 RIVALS = 3
 LEASE_S = 60
 HAPPENED_BEFORE_DEATH = {Point.AFTER_EFFECT, Point.BEFORE_COMPLETE, Point.COMPLETED, Point.AT_THE_END}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,8 @@ import psycopg
 import pytest
 
 from tests.chaos.interception import Interceptor, When
-from tests.chaos.scene import LEARNS, Child, Learn, eventually, gate_held, set_scene, socket_of, through
+from tests.chaos.killing import kill_server
+from tests.chaos.scene import LEARNS, Child, Learn, gate_held, set_scene, socket_of, through
 from tests.conftest import database_at
 from tests.doubles import RuledJudge, within_a_subject
 from tests.tribes import Tribal, open_tribal
@@ -48,20 +47,6 @@ def tribal(home: Path) -> Iterator[Tribal]:
         yield opened
 
 
-def _kill_server(home: Path) -> None:
-    postmaster = int(next(home.glob("postgres-*/postmaster.pid")).read_text().splitlines()[0])
-    os.kill(postmaster, signal.SIGKILL)
-    eventually(lambda: not _lives(postmaster))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @some_learns
 def test_a_server_killed_while_the_commit_waits_at_the_gate_has_nothing(
     home: Path, tribal: Tribal, child: Child, learn: Learn
@@ -70,7 +55,7 @@ def test_a_server_killed_while_the_commit_waits_at_the_gate_has_nothing(
     with gate_held(tribal) as gate:
         child.is_told(scene.order())
         gate.has_waiting(1)
-        _kill_server(home)
+        kill_server(home)
         assert child.answer() == {"error": "unavailable"}
     with EmbeddedPostgres.join(home):
         assert not scene.was_committed()
@@ -89,7 +74,7 @@ def test_a_server_killed_after_the_commit_and_before_its_reply_has_all_of_it(
             socket_of(tribal.url),
             name="commit",
             when=When.ONCE_IT_IS_ANSWERED,
-            act=lambda: _kill_server(home),
+            act=lambda: kill_server(home),
         ) as relay,
     ):
         child.is_told(scene.order(url=through(folder, tribal.url)))

@@ -42,6 +42,10 @@ class Deployed:
             env={**inherited, "PYTHONPATH": path, "PYTHONUTF8": "1", **environment},
         )
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def __call__(self, event: Mapping[str, Any]) -> Any:
         """Returns the response to `event`."""
         assert self._process.stdin is not None

@@ -74,6 +74,8 @@ class StandIn:
     pending: bool = False
     while_recalling: Callable[[], object] = lambda: None
     """Runs inside each recall: where tests stop and look."""
+    while_learning: Callable[[], object] = lambda: None
+    """Runs inside each learn, as a model does that takes its time."""
     while_waiting: Callable[[threading.Event], object] = lambda _: None
     """Runs where a caller waits for a change; is given what ends the wait."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -169,6 +171,7 @@ class StandIn:
         wait: bool = True,
     ) -> Learned:
         self._note("learn", principal=principal, draft=draft, idempotency_key=idempotency_key, deadline_s=deadline_s, wait=wait)
+        self.while_learning()
         return self._learned(principal, draft)
 
     def learn_all(

@@ -76,8 +76,8 @@ def test_event_of_more_than_6_mb_is_413_and_reaches_no_function(
 Sent = list[MutableMapping[str, Any]]
 
 
-async def converse(gateway: Gateway, *received: dict[str, Any], token: str = "reader") -> Sent:
-    """Returns what `gateway` sends to a recall of which it gets `received`, and after that nothing any more."""
+async def converse(gateway: Gateway, *received: dict[str, Any], token: str = "reader", path: str = "/v1/recall") -> Sent:
+    """Returns what `gateway` sends to a request of which it gets `received`, and after that nothing any more."""
     sent: Sent = []
     waiting = list(received)
 
@@ -92,7 +92,7 @@ async def converse(gateway: Gateway, *received: dict[str, Any], token: str = "re
     scope = {
         "type": "http",
         "method": "POST",
-        "path": "/v1/recall",
+        "path": path,
         "query_string": b"",
         "headers": [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")],
         "http_version": "1.1",
@@ -163,6 +163,24 @@ def test_caller_who_goes_away_while_sending_gets_nothing_and_reaches_nothing() -
     gateway = Gateway(memory)
     assert asyncio.run(converse(gateway, BEGUN, GONE)) == []
     assert memory.calls == []
+    gateway.close()
+
+
+def test_learns_that_wait_for_a_model_keep_no_recall_waiting(gate: Gate) -> None:
+    gateway = Gateway(StandIn(while_learning=gate), workers=1, most_in_flight=2)
+    learn = {**WHOLE, "body": json.dumps(LEARN).encode()}
+
+    async def ask() -> tuple[list[Sent], Sent, Sent]:
+        begun = [asyncio.create_task(converse(gateway, learn, token="writer", path="/v1/lessons")) for _ in range(2)]
+        await asyncio.to_thread(gate.reached.wait, 30)
+        further = await converse(gateway, learn, token="writer", path="/v1/lessons")
+        recalled = await converse(gateway, WHOLE)
+        gate.opened.set()
+        return [await one for one in begun], further, recalled
+
+    learned, further, recalled = asyncio.run(ask())
+    assert code_of(further) == (503, "overloaded")
+    assert [sent[0]["status"] for sent in (*learned, recalled)] == [200, 200, 200]
     gateway.close()
 
 

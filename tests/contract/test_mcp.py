@@ -209,3 +209,10 @@ def test_no_page_from_elsewhere_speaks_to_the_local_server(api: httpx.Client, or
 def test_what_is_no_message_is_refused(api: httpx.Client, body: bytes, status: int) -> None:
     headers = {**bearer("reader"), **ACCEPT, "content-type": "application/json"}
     assert api.post("/mcp", content=body, headers=headers).status_code == status
+
+
+def test_a_body_that_is_not_said_to_be_json_is_refused_by_a_problem_of_ours(api: httpx.Client) -> None:
+    for headers in ({}, {"Content-Type": "text/plain"}):
+        response = api.post("/mcp", content=b"{}", headers={**bearer("reader"), **headers})
+        assert response.status_code == 415
+        assert response.json()["code"] == "unsupported_media_type"

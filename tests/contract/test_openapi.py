@@ -72,7 +72,7 @@ def test_each_operation_tells_its_access_and_its_problems(route: Any) -> None:
     assert {"200", "400", "500"} <= statuses
     assert ({"401", "403", "503"} <= statuses) is bool(route.role)
     assert ({"413", "415"} <= statuses) is bool(route.request)
-    assert ("202" in statuses) is (route.operation in {"learn", "learn_batch", "contest", "release"})
+    assert ("202" in statuses) is (route.operation in {"learn", "learn_batch", "contest", "release", "mcp"})
     assert ("429" in statuses) is (route.keyed or route.paced)
     assert ("501" in statuses) is (route.paced or route.of_files)
     names = {parameter["name"] for parameter in operation.get("parameters", [])}
@@ -181,3 +181,22 @@ def test_problem_types_lead_to_the_page(api: httpx.Client) -> None:
     kind = api.get("/nowhere").json()["type"]
     assert kind.partition("#")[0] == "/docs"
     assert kind.partition("#")[2] in page.ids
+
+
+def test_links_lead_to_operations_and_name_parameters_that_they_have() -> None:
+    operations = {one["operationId"]: one for paths in API["paths"].values() for one in paths.values()}
+    found = 0
+    for operation in operations.values():
+        for response in operation["responses"].values():
+            for link in response.get("links", {}).values():
+                found += 1
+                parameters = {one["name"] for one in operations[link["operationId"]]["parameters"]}
+                assert set(link["parameters"]) <= parameters
+                assert ("requestBody" in operations[link["operationId"]]) or "requestBody" not in link
+    assert found > 50
+
+
+def test_path_that_looks_like_an_id_but_is_a_route_has_only_its_own_methods(api: httpx.Client) -> None:
+    response = api.get("/v1/lessons/batch", headers=bearer("reader"))
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST"

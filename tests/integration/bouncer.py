@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 from psycopg import sql
@@ -33,9 +35,44 @@ def make_login(database_url: str, user: str) -> None:
         connection.execute(statement.format(sql.Identifier(user)))
 
 
+class Bouncer:
+    """One PgBouncer, as user `user`, that can be ended and started again at the same address."""
+
+    def __init__(self, command: Sequence[str], *, port: int, log: Path, user: str, database: str) -> None:
+        self._command = command
+        self._port = port
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"postgresql://{user}@127.0.0.1:{port}/{database}"
+        self._console = f"postgresql://{user}@127.0.0.1:{port}/pgbouncer"
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stderr=subprocess.DEVNULL)
+        _wait_for(self._port, self._log)
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """Ends it by a signal: at once, whatever its clients wait for."""
+        assert self._process is not None
+        self._process.send_signal(how)
+        self._process.wait(10)
+
+    def say(self, command: LiteralString) -> None:
+        """Has its console carry out a command, such as PAUSE, which returns when no transaction is open any more."""
+        # the console knows nothing of bound values or transactions
+        with psycopg.connect(self._console, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
+            connection.execute(command)
+
+
 @contextmanager
 def pooled(server_url: str, *, user: str, pool_size: int = 4) -> Iterator[str]:
     """Runs PgBouncer in front of the server at `server_url` and gives the URL of the same database through it, as `user`."""
+    with bouncing(server_url, user=user, pool_size=pool_size) as bouncer:
+        yield bouncer.url
+
+
+@contextmanager
+def bouncing(server_url: str, *, user: str, pool_size: int = 4) -> Iterator[Bouncer]:
+    """As `pooled`, and gives the PgBouncer itself."""
     found = program()
     if found is None:
         raise FileNotFoundError("pgbouncer is not installed; run 'make system-deps'")
@@ -53,6 +90,7 @@ listen_port = {port}
 unix_socket_dir =
 auth_type = trust
 auth_file = {folder}/users.txt
+admin_users = {user}
 pool_mode = transaction
 default_pool_size = {pool_size}
 max_client_conn = 200
@@ -61,13 +99,12 @@ pidfile = {folder}/pid
 """
         )
         command = [*_as_who(folder, server_url), found, str(folder / "pgbouncer.ini")]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        bouncer = Bouncer(command, port=port, log=folder / "log", user=user, database=str(parts["dbname"]))
+        bouncer.start()
         try:
-            _wait_for(port, folder / "log")
-            yield f"postgresql://{user}@127.0.0.1:{port}/{parts['dbname']}"
+            yield bouncer
         finally:
-            process.terminate()
-            process.wait(10)
+            bouncer.stop()
 
 
 def _as_who(folder: Path, server_url: str) -> list[str]:

@@ -254,6 +254,8 @@ def test_another_tribes_changes_are_not_seen(ruled: Tribal) -> None:
     with open_tribal(ruled.url, name="other") as other:
         other.learn(other.curator, "theirs alone")
         assert replayed(ruled, ruled.curator) == []
+        ruled.learn(ruled.curator, "ours alone")  # at the same tick of another clock
+        assert [one.text for one in replayed(ruled, ruled.curator)] == ["ours alone"]
 
 
 def test_a_tick_that_was_not_reached_is_refused_and_told_where_the_clock_stands(ruled: Tribal) -> None:

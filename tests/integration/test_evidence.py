@@ -27,7 +27,7 @@ from tributary.client import Memory as Client
 from tributary.client.errors import RateLimited
 from tributary.contract.limits import EVIDENCE_BYTES
 from tributary.core.agent import Role
-from tributary.core.errors import BadSetting, Corrupt, Unavailable
+from tributary.core.errors import BadSetting, Corrupt, TributaryError, Unavailable
 from tributary.core.evidence import EvidenceFile
 from tributary.core.ids import Prefix, parse
 from tributary.edges.gateway import running
@@ -372,3 +372,50 @@ def test_bytes_that_are_not_the_announced_ones_are_refused_and_none_unannounced_
         with pytest.raises(errors.WrongStanding):
             files.keep(curator, SHA256, LOG)
     assert kept.places() == []
+
+
+def test_files_go_into_a_folder_beside_the_export_and_back_and_what_is_there_stays(
+    kept: Kept, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with kept.client() as memory:
+        for content in (LOG, b"another"):
+            kept.teach(memory, f"Deploys are {len(content)}", memory.attach(content, name="a.log"))
+    places = kept.places()
+    tribal, folder = kept.tribal, tmp_path_factory.mktemp("beside")
+    with open_operator(tribal.settings, adapters=tribal.adapters) as operator:
+        out = operator.export_evidence(tribal.name, folder)
+        assert (out.files, out.there, out.size, out.lost) == (2, 0, len(LOG) + 7, ())
+        again = operator.export_evidence(tribal.name, folder)
+        assert (again.files, again.there) == (0, 2)
+        copy = next(folder.rglob(SHA256))
+        copy.write_bytes(b"x" * len(LOG))  # as long as it was, and not what it was
+        assert operator.export_evidence(tribal.name, folder).files == 1
+        _forget(kept)
+        assert kept.places() == []
+        copy.write_bytes(b"x" * len(LOG))
+        back = operator.restore_evidence(tribal.name, folder)
+        assert (back.files, back.lost) == (1, (SHA256,))  # what is no file of the tribe's is not taken for one
+        copy.unlink()
+        assert operator.restore_evidence(tribal.name, folder).lost == (SHA256,)
+        copy.write_bytes(LOG)
+        whole = operator.restore_evidence(tribal.name, folder)
+        assert (whole.files, whole.there, whole.lost) == (1, 1, ())
+    assert kept.places() == places
+    with kept.client() as memory:
+        assert memory.evidence(f"sha256:{SHA256}") == LOG
+
+
+def _forget(kept: Kept) -> None:
+    """Takes the bytes of every file away, as where a tribe was restored without them."""
+    if kept.bucket is not None:
+        for key in kept.bucket.found():
+            kept.bucket.client.delete_object(Bucket=kept.bucket.name, Key=key)
+        return
+    for place in kept.places():
+        FolderStore(kept.folder).delete(kept.tribal.tribe_id, place.rpartition("/")[2])
+
+
+def test_files_are_not_carried_where_no_place_for_them_is_set_up(tribal: Tribal, tmp_path: Path) -> None:
+    with open_operator(tribal.settings, adapters=tribal.adapters) as operator, pytest.raises(TributaryError) as refused:
+        operator.export_evidence(tribal.name, tmp_path)
+    assert refused.value.code == "not_set_up"

@@ -391,6 +391,15 @@ def test_what_was_spent_is_read_now_and_then_only(tribal: Tribal) -> None:
         assert not account().may_spend(), "what cannot be read is not spent on"
 
 
+def test_where_it_cannot_be_read_what_was_spent_nothing_is_granted(tribal: Tribal) -> None:
+    nowhere = Database(Target(url="postgresql://nobody@127.0.0.1:1/nothing"))
+    try:
+        assert Ledger(nowhere, Budget(calls_per_day=10)).reserve(tribal.tribe_id, 4) == 0
+        assert Ledger(nowhere).reserve(tribal.tribe_id, 4) == 4, "without a budget nothing has to be read"
+    finally:
+        nowhere.close()
+
+
 def test_no_budget_is_no_limit_and_none_at_all_is_always_spent(tribal: Tribal) -> None:
     assert books(tribal).may_spend(tribal.tribe_id)
     assert not books(tribal, Budget(calls_per_day=0)).may_spend(tribal.tribe_id)

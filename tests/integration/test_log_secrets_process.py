@@ -105,7 +105,9 @@ def test_a_server_that_was_asked_everything_has_logged_none_of_it(
         name = f"TRIBUTARY_{role.upper()}"
         environment |= {name: "openai", f"{name}_MODEL": "gpt-x", f"{name}_URL": f"{gossip.url}/v1", f"{name}_API_KEY": key}
     server: Serving = serve()
-    token = read_connection(home).token
+    connection = read_connection(home)
+    assert connection is not None
+    token = connection.token
     with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
         answered = list(requests(client, token))
         lessons = re.findall(r"les_[0-9a-f]{32}", answered[0][1].text)

@@ -303,7 +303,7 @@ def test_the_runtime_role_may_run_what_the_code_calls_and_nothing_else(schema_ur
         *("bind_principal_v1", "last_used_v1"),
         *("spaces_v1", "space_ensure_v1", "space_begin_v1", "space_switch_v1"),
         *("space_dropping_v1", "space_clear_v1", "space_end_v1"),
-        "record_evaluation_v1",
+        *("record_evaluation_v1", "after_restore_v1"),
     }
     with connect(Target(url=schema_url, assume=RUNTIME)) as connection:
         allowed = connection.execute(

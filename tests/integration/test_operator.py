@@ -245,7 +245,8 @@ def test_a_tokens_secret_is_stored_nowhere(operator: Operator, database_url: str
     for token in tokens:
         secret = token.secret
         assert token_hash(secret).hex() in stored
-        for form in (secret, secret.removeprefix("trb_"), secret.encode().hex()):
+        part = secret.removeprefix("trb_")[:12]
+        for form in (part, part.encode().hex()):
             assert form not in stored
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.chaos.killing import kill_server
 from tests.conftest import database_at
 from tests.doubles import RuledJudge, all_unrelated
 from tests.tribes import SEEN, Tribal, open_tribal
@@ -35,19 +33,6 @@ CUTS = 60
 """Bounded: on a slow machine, cuts without end would let no write through."""
 
 
-def _kill(home: Path) -> None:
-    postmaster = int(next(home.glob("postgres-*/postmaster.pid")).read_text().splitlines()[0])
-    os.kill(postmaster, signal.SIGKILL)
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        try:
-            os.kill(postmaster, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.01)
-    raise TimeoutError("the server outlived SIGKILL")
-
-
 def test_a_killed_server_is_unavailable_and_after_its_restart_all_is_there(home: Path) -> None:
     with EmbeddedPostgres.join(home) as server:
         with psycopg.connect(server.url(), autocommit=True) as connection:
@@ -56,7 +41,7 @@ def test_a_killed_server_is_unavailable_and_after_its_restart_all_is_there(home:
         migrate(Target(url=url))
         with open_tribal(url, judge=RuledJudge(all_unrelated)) as tribal:
             acknowledged = [tribal.learn(tribal.curator, f"fact {n} holds", situation=f"place {n}") for n in range(5)]
-            _kill(home)
+            kill_server(home)
             for call in (lambda: tribal.recall("fact"), lambda: tribal.learn(tribal.curator, "another fact")):
                 with pytest.raises(Unavailable):
                     call()
@@ -125,7 +110,7 @@ def test_a_killed_embedded_server_is_started_again_by_whoever_uses_it(home: Path
         with open_memory(settings, adapters=adapters) as memory:
             agent = memory.authenticate(token)
             first = memory.learn(agent, draft)
-            _kill(home)
+            kill_server(home)
             again = memory.learn(agent, draft)
             assert (first.outcome, again.outcome) == (Outcome.LEARNED, Outcome.UNCHANGED)
     assert not list(home.glob("postgres-*/postmaster.pid"))

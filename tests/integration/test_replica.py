@@ -270,7 +270,7 @@ def test_a_replica_that_was_promoted_is_read_and_not_written(pair: Pair) -> None
         tribal.rows("UPDATE tributary.token SET last_used_at = clock_timestamp() - interval '1 hour'")
         learned = tribal.learn(tribal.curator, "the cache is warm")
         pair.catch_up()
-        pair.promote()
+        pair.standby.promote()
         try:
             later = tribal.learn(tribal.curator, "the cache is cold")
             assert texts(tribal.recall("cache")) == ["the cache is warm"]  # from the fork, which says by its tick how old it is

@@ -504,6 +504,7 @@ def test_a_change_that_rds_did_not_answer_is_in_doubt_at_once_and_one_that_it_re
         unsure = Responder(memory=with_model(memory, model)).turn(writer, REBOOT)
         assert [one.outcome.value for one in unsure.actions] == ["in_doubt"]
         assert model.seen["steps"][-1]["result"]["outcome"] == "in_doubt"
+        assert tribal.rows("SELECT state FROM tributary.action WHERE key = %s", unsure.actions[0].key) == [{"state": "in_doubt"}]
 
 
 _: type[MemoryFace] = Memory

@@ -211,7 +211,7 @@ def test_tribes_are_settled_at_once_each_by_its_own(kept: Kept) -> None:
 
 def test_a_settler_that_died_delays_the_next_one_by_its_turn_alone(kept: Kept) -> None:
     kept.keep("fine")
-    kept.hold("interval '1 hour'")
+    kept.hold("interval '10 minutes'")
     assert kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60).taken
     kept.hold("interval '-1 second'")
     assert kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=60).done == 1
@@ -225,7 +225,7 @@ def test_a_settler_whose_turn_another_took_begins_no_further_lesson_and_leaves_t
     def taken() -> None:
         kept.judge.before = None
         time.sleep(1.6)  # more than half of the turn, after which it is looked at, with time enough for one more lesson
-        kept.hold("interval '1 hour'")
+        kept.hold("interval '10 minutes'")
 
     kept.judge.before = taken
     settled = kept.tribal.memory.settle(kept.tribal.tribe_id, deadline_s=3)

@@ -116,6 +116,21 @@ def test_a_switch_while_a_lesson_is_judged_puts_it_into_the_new_space(database_u
         assert vectors(tribal) == {NEW: 3}
 
 
+def test_a_space_that_nobody_knew_of_and_that_serves_by_the_commit_has_the_lesson(database_url: str) -> None:
+    """When the lesson was embedded, the tribe did not build any space yet."""
+    judge = RuledJudge(all_unrelated)
+    with open_tribal(database_url, next_embedder=Projected(), judge=judge) as tribal:
+        facts(tribal, 2)
+
+        def meanwhile() -> None:
+            judge.before = None
+            moved(tribal)
+
+        judge.before = meanwhile
+        assert tribal.learn(tribal.curator, "the widget1 of the gadget1 is blue").outcome.value == "learned"
+        assert vectors(tribal)[NEW] == 3
+
+
 def test_a_space_that_is_dropped_while_a_lesson_is_judged_fails_no_learn(database_url: str) -> None:
     judge = RuledJudge(all_unrelated)
     with open_tribal(database_url, next_embedder=Projected(), judge=judge) as tribal:

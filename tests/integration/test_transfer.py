@@ -15,28 +15,18 @@ import pytest
 
 from tests.conftest import new_database
 from tests.doubles import RuledJudge
-from tests.gardens import backdate, garden, learned, room_for
-from tests.spaces import Projected, create, operating
+from tests.lived import by_number, live
+from tests.spaces import Projected, operating
 from tests.tribes import SEEN, Tribal, open_tribal
-from tributary.core.agent import Principal, Role
-from tributary.core.curation import Ending, Mistake, RetireCause
-from tributary.core.decision import VerdictKind
-from tributary.core.errors import Forbidden, InvalidRequest, NotFound, TributaryError, WrongStanding
-from tributary.core.lesson import Draft, Kind
-from tributary.core.ports import JudgedText
+from tributary.core.agent import Principal
+from tributary.core.errors import InvalidRequest, NotFound, TributaryError, WrongStanding
+from tributary.core.lesson import Draft
 from tributary.core.requests import Question
 from tributary.core.verification import Verdict
 from tributary.service import Memory, Settings, open_memory, open_operator
 from tributary.service.operator import Operator
 from tributary.transfer.tribes.form import MOST_LINE_BYTES
 from tributary.transfer.tribes.tables import COLUMNS_LEFT_OUT, EXPORTED, LEFT_OUT, SPACE
-
-
-def by_number(new: JudgedText, old: JudgedText) -> VerdictKind:
-    """The same words but for their numbers contradict one another."""
-    if re.sub(r"\d", "", new.text) != re.sub(r"\d", "", old.text):
-        return VerdictKind.UNRELATED
-    return VerdictKind.SAME if new.text == old.text else VerdictKind.CONFLICTS
 
 
 @pytest.fixture(scope="module")
@@ -46,51 +36,8 @@ def rich(server_url: str, template: str) -> Iterator[Tribal]:
         new_database(server_url, template) as url,
         open_tribal(url, judge=RuledJudge(by_number), next_embedder=Projected(dimension=512)) as tribal,
     ):
-        _live(tribal)
+        live(tribal)
         yield tribal
-
-
-def _live(tribal: Tribal) -> None:
-    memory, curator = tribal.memory, tribal.curator
-    ann, bob, eve = tribal.agent("ann"), tribal.agent("bob"), tribal.agent("eve", Role.READER)
-    learned(tribal, ann, "The pool of orders holds 5 connections", subject="pool", tags={"env": "prod"}, confidence=0.7)
-    learned(tribal, ann, "The pool of orders holds 6 connections", subject="pool")  # her own: superseded
-    disputed = tribal.learn(bob, "The pool of orders holds 7 connections", subject="pool")
-    tribal.learn(bob, "The pool of orders holds 6 connections", subject="pool")  # reinforced
-    learned(tribal, bob, "HIJACK the reader")
-    memory.curate.release(curator, learned(tribal, bob, "HIJACK is the name of our proxy").lesson_id)
-    memory.curate.erase(curator, learned(tribal, ann, "The key of the vault is 1234").lesson_id)
-    odd = 'Quotes " and \\ and \u2028 and ünïcode\n\ttoo; DROP TABLE tributary.lesson; --'
-    memory.curate.retire(ann, learned(tribal, ann, odd, kind=Kind.OBSERVATION).lesson_id, RetireCause.OUTDATED)
-    memory.curate.report(curator, disputed.decision_id, Mistake.UNRELATED)
-    door = [tribal.learn(who, f"Door {number} is the one to take", subject="door") for who, number in ((ann, 1), (bob, 2))]
-    assert door[1].dispute_id is not None
-    memory.curate.resolve(curator, door[1].dispute_id, Ending.BOTH_STAND, rationale="two doors")
-    for number, letter in enumerate("abcd"):
-        backdate(tribal, learned(tribal, bob, f"Widget w{letter} wants a sprocket").lesson_id, days=2 + number)
-    room_for(tribal, 3)
-    garden(tribal)
-    with pytest.raises(Forbidden):
-        tribal.learn(eve, "Readers write too")
-    memory.audit_refusal(eve, action="learn", code="forbidden", detail="readers do not write")
-    create(tribal)
-    learned(tribal, ann, "After the space was begun, vectors come in twos")
-    tribal.recall("the pool of orders")
-    for book in memory.books:
-        book.flush()
-    begun = [memory.actions.begin(ann, f"reboot:db-{number}", "reboot it") for number in range(3)]
-    memory.actions.complete(ann, begun[0].action.action_id, begun[0].lease or "", {"rebooted": 1.50})
-    memory.actions.fail(ann, begun[1].action.action_id, begun[1].lease or "", "no answer", unsure=True)
-    for table, values in _BESIDES.items():
-        tribal.rows(f"INSERT INTO tributary.{table} VALUES (%s, {values})", tribal.tribe_id)
-
-
-_BESIDES = {
-    "evidence_file": "sha256('x'), 1, 'text/plain', NULL, gen_random_uuid(), now(), now(), NULL",
-    "model_call": "gen_random_uuid(), now(), NULL, NULL, 'judge', 'm', 'answered', 3, NULL, 0.100000000000000000001, 1e-7",
-    "responder_day": "'2026-03-01', 3, 0.25",
-    "model_day": "'2026-03-01', 'judge', 'm', '', 1, 0, 0, 3, 4, 123456789012345678901234567890.5, 0.1",
-}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import sys
 import threading
 import time
 from collections import deque
@@ -54,6 +55,13 @@ class Reply:
 Route = Callable[[Asked], Reply]
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Says nothing of clients that gave up waiting: that is what some are made to do."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class ProviderServer:
     """Listens on loopback. `routes` are (method, pattern of the whole path, what answers); a scripted reply goes before them."""
 
@@ -79,7 +87,7 @@ class ProviderServer:
             def do_HEAD(self) -> None:
                 provider._answer(self)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 

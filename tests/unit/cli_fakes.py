@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
@@ -28,9 +29,10 @@ from tributary.service import Settings
 from tributary.service.demo_incident import INCIDENT
 from tributary.service.memory import ModelsUsed
 from tributary.service.model_listing import ModelsSeen
-from tributary.service.operator import NewTribe
+from tributary.service.operator import NewTribe, SteppedBack
 from tributary.service.operator import Tribe as StoredTribe
 from tributary.service.seeding import Seeded
+from tributary.transfer.evidence import Carried
 from tributary.transfer.tribes import Progress, Summary
 
 if TYPE_CHECKING:
@@ -73,6 +75,16 @@ class FakeOperator:
         if self.failure is not None:
             raise self.failure
         self.migrated += 1
+
+    def export_evidence(self, tribe: str, folder: Path) -> Carried:
+        self._agents(tribe)
+        return Carried(files=2, size=30, there=1, lost=() if folder.name == "whole" else ("5f" * 32,))
+
+    restore_evidence = export_evidence
+
+    def after_restore(self, tribe: str, *, ticks: int) -> SteppedBack:
+        self._agents(tribe)
+        return SteppedBack(tribe=tribe, before=418, tick=419 + ticks, in_doubt=2, sessions=1)
 
     def rotate_signing_key(self) -> str:
         return "k2"

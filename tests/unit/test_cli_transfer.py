@@ -83,8 +83,30 @@ def test_a_file_that_is_not_there_is_named(around: Surroundings, tmp_path: Path)
     assert (refused.exit_code, "gone' cannot be read" in refused.stderr) == (3, True)
 
 
+def test_files_are_told_and_lost_ones_end_the_command_otherwise(around: Surroundings, tmp_path: Path) -> None:
+    for verb in ("export", "restore"):
+        told = run(around, "evidence", verb, "payments", str(tmp_path / "whole"))
+        assert (told.exit_code, "2 file(s), 30 bytes" in told.stdout, "1 were there before" in told.stdout) == (0, True, True)
+        lost = run(around, "evidence", verb, "payments", str(tmp_path / "part"))
+        assert (lost.exit_code, f"lost or damaged: sha256:{'5f' * 32}" in lost.stdout) == (5, True)
+
+
+def test_every_tribe_is_told_that_the_database_was_restored(around: Surroundings) -> None:
+    told = run(around, "after-restore")
+    assert told.exit_code == 0
+    assert "payments: restored as of tick 418, goes on from tick 1000419" in told.stdout
+    assert "tributary action list --state in_doubt" in told.stdout
+    document = said(run(around, "after-restore", "--tribe", "payments", "--ticks", "5", "--json"))
+    assert document == [{"tribe": "payments", "before": 418, "tick": 424, "in_doubt": 2, "sessions": 1}]
+    assert run(around, "after-restore", "--tribe", "nobody").exit_code == 5
+    assert run(around, "after-restore", "--ticks", "0").exit_code == 2
+
+
 def test_neither_goes_through_the_function(around: Surroundings, tmp_path: Path) -> None:
-    for command in (("export", "payments"), ("restore", str(__file__))):
+    for command in (
+        *(("export", "payments"), ("restore", str(__file__))),
+        *(("evidence", verb, "payments", str(tmp_path)) for verb in ("export", "restore")),
+    ):
         refused = run(around, "--via", "lambda", "--function", "operator", *command)
         assert (refused.exit_code, "leave --via out" in refused.stderr) == (7, True)
 

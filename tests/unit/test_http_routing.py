@@ -43,3 +43,9 @@ def test_methods_of_a_path_are_those_of_all_functions() -> None:
 
 def test_variables_are_spelled_for_powertools() -> None:
     assert powertools_rule("/v1/lessons/{id}/reinforce") == "/v1/lessons/<id>/reinforce"
+
+
+def test_a_path_of_its_own_is_never_taken_for_an_id() -> None:
+    assert find("GET", "/v1/lessons/batch") is None
+    assert methods_of("/v1/lessons/batch") == ("POST",)
+    assert methods_of("/v1/lessons/les_0") == ("GET",)

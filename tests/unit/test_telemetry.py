@@ -159,7 +159,8 @@ def test_a_foreseen_error_is_told_by_its_type_alone(file: Path, form: Any) -> No
     log.event(Event.JUDGE_UNAVAILABLE, level=log.WARNING, error=failing())
     (line,) = file.read_text(encoding="utf-8").splitlines()
     assert "ValueError" in line
-    assert "failing" not in line
+    assert "failing" not in line, "no place that it came by"
+    assert SECRET not in line, "no word of its message"
 
 
 def test_an_error_that_is_its_own_cause_is_told_once(file: Path) -> None:

@@ -10,7 +10,7 @@ _JOINERS = "\u200c\u200d"
 _PRESENTATION = "\ufe0e\ufe0f"
 """The variation selectors of emoji; harmless one at a time."""
 
-# Unicode's Default_Ignorable_Code_Point, and blanks that are letters or symbols by category: nothing of them is seen.
+# Unicode's Default_Ignorable_Code_Point, blanks that are letters or symbols by category, and non-characters: none is seen.
 _UNSEEN = (
     (0x034F, 0x034F),
     (0x115F, 0x1160),
@@ -19,6 +19,7 @@ _UNSEEN = (
     (0x2065, 0x2065),
     (0x2800, 0x2800),
     (0x3164, 0x3164),
+    (0xFDD0, 0xFDEF),
     (0xFE00, 0xFE0F),
     (0xFFA0, 0xFFA0),
     (0xFFF0, 0xFFF8),

@@ -15,7 +15,7 @@ from tributary.contract.values import Filled, Rationale
 
 ActionState = Literal["begun", "done", "failed", "in_doubt"]
 BeginOutcome = Literal["granted", "done", "in_doubt", "busy"]
-DoubtName = Literal["lease_ran_out", "holder_unsure"]
+DoubtName = Literal["lease_ran_out", "holder_unsure", "restored"]
 
 
 def _keyed(value: str) -> str:
@@ -48,7 +48,11 @@ def _deeper(value: Any, levels: int) -> bool:
 
 Key = Annotated[
     str,
-    Field(max_length=limits.ACTION_KEY_CHARACTERS, description="What the tribe knows the action by; it is begun once."),
+    Field(
+        max_length=limits.ACTION_KEY_CHARACTERS,
+        description="What the tribe knows the action by; it is begun once.",
+        json_schema_extra={"minLength": 1, "pattern": r"^\S(.*\S)?$"},
+    ),
     AfterValidator(_keyed),
 ]
 Description = Annotated[Filled, Field(max_length=limits.ACTION_DESCRIPTION_CHARACTERS)]

@@ -23,6 +23,7 @@ EventName = Literal[
     "cleared",
     "dispute_settled",
     "space_switched",
+    "restored",
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tributary.contract import diff, history, limits
-from tributary.contract.route import QueryParameter, Route
+from tributary.contract.route import MOMENT, QueryParameter, Route
 
 _LAST_TICK = 10**18 - 1
 
@@ -74,12 +74,12 @@ HISTORY: tuple[Route, ...] = (
             QueryParameter(
                 name="from",
                 description="The earlier moment: a tick, or an RFC 3339 time with offset; the tribe's beginning when absent.",
-                schema={"type": "string", "default": "0"},
+                schema={"type": "string", "pattern": MOMENT, "default": "0"},
             ),
             QueryParameter(
                 name="to",
                 description="The later moment, likewise; now when absent. One before `from` is refused.",
-                schema={"type": "string"},
+                schema={"type": "string", "pattern": MOMENT},
             ),
             QueryParameter(
                 name="limit",

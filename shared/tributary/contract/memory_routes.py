@@ -6,12 +6,13 @@ from http import HTTPStatus
 from typing import get_args
 
 from tributary.contract import distilling, limits, models
-from tributary.contract.route import QueryParameter, Route
+from tributary.contract.route import MOMENT, QueryParameter, Route
+from tributary.contract.values import NAME
 
 _AS_OF = QueryParameter(
     name="as_of",
     description="A tick of this tribe, or an RFC 3339 time with offset: the state as it was believed then.",
-    schema={"type": "string"},
+    schema={"type": "string", "pattern": MOMENT},
 )
 
 MEMORY: tuple[Route, ...] = (
@@ -163,14 +164,18 @@ MEMORY: tuple[Route, ...] = (
                 description="Only lessons with this tag, `key=value`; given more than once, with all of them.",
                 schema={
                     "type": "array",
-                    "items": {"type": "string", "maxLength": limits.TAG_KEY_CHARACTERS + 1 + limits.TAG_VALUE_CHARACTERS},
+                    "items": {
+                        "type": "string",
+                        "pattern": r"^[^=]*[^=\s][^=]*=.*\S",
+                        "maxLength": limits.TAG_KEY_CHARACTERS + 1 + limits.TAG_VALUE_CHARACTERS,
+                    },
                     "maxItems": limits.TAGS,
                 },
             ),
             QueryParameter(
                 name="author",
                 description="Only what this agent taught: its id, or its name as `author` of a lesson shows it.",
-                schema={"type": "string", "maxLength": 100},
+                schema={"type": "string", "maxLength": 100, "pattern": f"^{NAME}$"},
             ),
             _AS_OF,
         ),

@@ -96,6 +96,11 @@ class DropSpaceArguments(Request):
     space: SpaceName
 
 
+class AfterRestoreArguments(Request):
+    tribe: Name
+    ticks: Annotated[int, Field(ge=1, le=10**12, description="At least as many ticks as were lost.")] = 1_000_000
+
+
 class TribeReply(Reply):
     id: UUID
     name: str
@@ -193,6 +198,14 @@ class SpaceDroppedReply(Reply):
     forgotten: bool
 
 
+class SteppedBackReply(Reply):
+    tribe: str
+    before: int = Field(description="The tick of the backup.")
+    tick: int = Field(description="The one that the tribe goes on from.")
+    in_doubt: int = Field(description="Actions that were under way.")
+    sessions: int = Field(description="Of the dashboard, that were ended.")
+
+
 Arguments = TypeVar("Arguments", bound=Request)
 Result = TypeVar("Result", bound=Reply)
 
@@ -226,6 +239,7 @@ CREATE_SPACE = Operation(name="create_space", arguments=TribeArguments, result=S
 BUILD_SPACE = Operation(name="build_space", arguments=SpaceArguments, result=SpaceBuiltReply)
 SWITCH_SPACE = Operation(name="switch_space", arguments=SwitchSpaceArguments, result=SpaceSwitchedReply)
 DROP_SPACE = Operation(name="drop_space", arguments=DropSpaceArguments, result=SpaceDroppedReply)
+AFTER_RESTORE = Operation(name="after_restore", arguments=AfterRestoreArguments, result=SteppedBackReply)
 
 OPERATIONS: dict[str, Operation[Any, Any]] = {
     one.name: one
@@ -234,5 +248,6 @@ OPERATIONS: dict[str, Operation[Any, Any]] = {
         *(BIND, UNBIND),
         *(BUILD_INDEX, BUILD_INDEXES, ROTATE_SIGNING_KEY, MIGRATION_SQL),
         *(SPACES, CREATE_SPACE, BUILD_SPACE, SWITCH_SPACE, DROP_SPACE),
+        AFTER_RESTORE,
     )
 }

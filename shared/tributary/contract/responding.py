@@ -13,7 +13,8 @@ from tributary.contract.values import Filled, Storable
 SaidRole = Literal["user", "agent"]
 StopName = Literal["rounds", "calls", "time", "spending", "model", "absence"]
 ActedOutcome = Literal["done", "failed", "in_doubt", "busy"]
-Incident = Annotated[Filled, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@/#-]{0,63}$")]
+_INCIDENT = r"^[A-Za-z0-9][A-Za-z0-9._:@/#-]{0,63}$"
+Incident = Annotated[Storable, Field(pattern=_INCIDENT, json_schema_extra={"pattern": _INCIDENT})]
 
 
 class SaidRequest(Request):

@@ -14,6 +14,9 @@ from pydantic import BaseModel
 from tributary.contract import limits
 
 Role = Literal["reader", "writer", "curator"]
+MOMENT = r"^([0-9]{1,18}|[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2}))$"
+"""What a query parameter that takes a tick or an RFC 3339 time looks like."""
+
 IdPrefix = Literal["les", "dis", "dec", "rev", "agt", "tok", "act"]
 
 

@@ -42,6 +42,12 @@ def _at_most(max_bytes: int) -> Callable[[str], str]:
     return check
 
 
+def _within(max_bytes: int) -> tuple[AfterValidator, object]:
+    """Returns the rule of a text of at most so many bytes, and how the description tells it: no character is less than a byte."""
+    told = Field(description=f"At most {max_bytes // 1024} KB of UTF-8.", json_schema_extra={"maxLength": max_bytes})
+    return AfterValidator(_at_most(max_bytes)), told
+
+
 def _spelled_out(value: object) -> object:
     # pydantic reads bare digits as Unix seconds: "418", a tick in quotes, would quietly mean the year 1970.
     spelled_out = isinstance(value, datetime) or (isinstance(value, str) and _RFC_3339.fullmatch(value))
@@ -50,11 +56,11 @@ def _spelled_out(value: object) -> object:
     return value
 
 
-_NAME = "[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
+NAME = "[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}"
 
 
 def _named(value: str) -> str:
-    if not re.fullmatch(_NAME, value):
+    if not re.fullmatch(NAME, value):
         rule = "must be 1 to 100 letters, digits or . _ : @ / -, beginning with a letter or digit"
         raise PydanticCustomError("name", rule)
     return value
@@ -70,17 +76,17 @@ def _within_reach(value: datetime) -> datetime:
     return value
 
 
-Name = Annotated[str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{_NAME}$"})]
+Name = Annotated[str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{NAME}$"})]
 Storable = Annotated[str, AfterValidator(_storable)]
-Filled = Annotated[Storable, AfterValidator(_not_blank)]
-Text = Annotated[Filled, AfterValidator(_at_most(limits.TEXT_BYTES)), Field(description="At most 8 KB of UTF-8.")]
-Situation = Annotated[Filled, AfterValidator(_at_most(limits.SITUATION_BYTES)), Field(description="At most 2 KB of UTF-8.")]
-Rationale = Annotated[Filled, AfterValidator(_at_most(limits.RATIONALE_BYTES)), Field(description="At most 8 KB of UTF-8.")]
-Query = Annotated[Filled, AfterValidator(_at_most(limits.QUERY_BYTES)), Field(description="At most 8 KB of UTF-8.")]
+Filled = Annotated[Storable, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1, "pattern": r"\S"})]
+Text = Annotated[Filled, *_within(limits.TEXT_BYTES)]
+Situation = Annotated[Filled, *_within(limits.SITUATION_BYTES)]
+Rationale = Annotated[Filled, *_within(limits.RATIONALE_BYTES)]
+Query = Annotated[Filled, *_within(limits.QUERY_BYTES)]
 Subject = Annotated[Filled, Field(max_length=limits.SUBJECT_CHARACTERS)]
 TagKey = Annotated[Filled, Field(max_length=limits.TAG_KEY_CHARACTERS)]
 TagValue = Annotated[Filled, Field(max_length=limits.TAG_VALUE_CHARACTERS)]
-Tags = Annotated[dict[TagKey, TagValue], Field(max_length=limits.TAGS)]
+Tags = Annotated[dict[TagKey, TagValue], Field(max_length=limits.TAGS, json_schema_extra={"additionalProperties": False})]
 Ref = Annotated[Filled, Field(max_length=limits.REF_CHARACTERS)]
 Note = Annotated[Filled, Field(max_length=limits.EVIDENCE_CHARACTERS)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -38,6 +38,7 @@ class Doubt(StrEnum):
 
     LEASE_RAN_OUT = "lease_ran_out"
     HOLDER_UNSURE = "holder_unsure"
+    RESTORED = "restored"
 
 
 class BeginOutcome(StrEnum):

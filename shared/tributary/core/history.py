@@ -17,7 +17,7 @@ CHAIN = 1000
 
 
 class Happening(StrEnum):
-    """What one event was. The last two are of the tribe, without a lesson."""
+    """What one event was. The last three are of the tribe, without a lesson."""
 
     LEARNED = "learned"
     PENDED = "pended"
@@ -32,6 +32,7 @@ class Happening(StrEnum):
     CLEARED = "cleared"
     DISPUTE_SETTLED = "dispute_settled"
     SPACE_SWITCHED = "space_switched"
+    RESTORED = "restored"
 
 
 @dataclass(frozen=True, kw_only=True)

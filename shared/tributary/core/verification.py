@@ -36,6 +36,8 @@ class Doubt(StrEnum):
     LESSON_ERASED = "lesson_erased"
     LISTING = "listing"
     TIME_BUDGET = "time_budget"
+    TICK_LOST = "tick_lost"
+    """Its tick is not reached: the database was set back after it was signed, as by a failover or a backup."""
 
 
 class Aspect(StrEnum):

@@ -22,7 +22,8 @@ from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.store import Reading, rows, statement
 
-_CURSOR = re.compile(r"(\d{1,18})\.(-?\d{1,18})\.(\d{1,18})\.(-?\d{1,18})\.(-?\d{1,18})\.([0-9a-f]{32})", re.ASCII)
+_TICK, _MICROS = "(0|[1-9][0-9]{0,17})", "(0|-?[1-9][0-9]{0,17})"
+_CURSOR = re.compile(rf"{_TICK}\.{_MICROS}\.{_TICK}\.{_MICROS}\.{_MICROS}\.([0-9a-f]{{32}})")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _HALF_LIVES_S = {kind.value: half_life(kind).total_seconds() for kind in Kind}

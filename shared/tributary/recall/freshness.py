@@ -41,7 +41,7 @@ def ask(database: Reading, query: LiteralString, parameters: Parameters, *, at_l
 
     A replica that does not serve from the space of the embedding yet is behind, too: the tribe's profile is the writer's. When
     the writer cannot be reached, returns the newest answer of a replica, said to be behind where a tick was asked for. Raises
-    InvalidRequest when the writer itself has not reached the tick, and what `Reading.records` raises.
+    InvalidRequest when the writer itself has not reached the tick, or lost it in a restore, and what `Reading.records` raises.
     """
     late: Answer | None = None
     failure: TributaryError = Unavailable()
@@ -56,6 +56,7 @@ def ask(database: Reading, query: LiteralString, parameters: Parameters, *, at_l
         behind = at_least is not None and found.tick < at_least
         unserved = not side.is_writer and parameters["embedding"] is not None and not found.by_vector
         if not behind and not unserved:
+            _check_not_lost(found, at_least)
             return found
         if behind and side.is_writer and not found.replica:
             raise InvalidRequest("at_least", f"must be a tick that was reached; the clock of this tribe stands at {found.tick}")
@@ -64,3 +65,14 @@ def ask(database: Reading, query: LiteralString, parameters: Parameters, *, at_l
     if late is None:
         raise failure
     return late
+
+
+def _check_not_lost(found: Answer, at_least: int | None) -> None:
+    """Raises InvalidRequest for a tick that a restore from a backup took back: what was written at it is not there."""
+    for first, next_one in found.records[0]["header"]["lost"] or ():
+        if at_least is not None and first <= at_least < next_one:
+            raise InvalidRequest(
+                "at_least",
+                f"tick {at_least} was lost: the memory was restored from a backup of tick {first - 1},"
+                f" and goes on from tick {next_one}",
+            )

@@ -26,7 +26,7 @@ from tributary.recall.signing import Signer
 from tributary.recall.stopwatch import Stopwatch
 from tributary.store import Reading, rows, statement
 
-_CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{32})")
+_CURSOR = re.compile(r"(0|[1-9][0-9]{0,17})\.([0-9a-f]{32})")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from tributary.core import limits
 from tributary.core.agent import Principal, Role
-from tributary.core.errors import InvalidRequest, ModelFailed
+from tributary.core.errors import InvalidRequest, ModelFailed, TributaryError, Unavailable
 from tributary.core.ids import Prefix, parse
 from tributary.core.lesson import How, Kind
 from tributary.core.ranking import VERSION, Found
@@ -32,6 +32,7 @@ from tributary.recall.pipeline import Recaller, query_digest
 from tributary.recall.search import EVERYTHING, Asked, Search, rank_pool, search
 from tributary.recall.signing import Signer
 from tributary.spaces import as_text
+from tributary.store import may_answer_still, statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,8 @@ class Verifier:
         said = Said.of(receipt, query)
         if said.tribe_id != principal.tribe_id:
             raise InvalidRequest("receipt", "is of another tribe")
+        if self._is_lost(said):
+            return Verification.of(causes=[Doubt.TICK_LOST])
         if said.query_digest is None:
             return Verification.of(causes=[Doubt.LISTING])
         if not hmac.compare_digest(said.query_digest, query_digest(query)):
@@ -103,6 +106,24 @@ class Verifier:
         if said.ranking != VERSION:
             return Verification.of(causes=[Doubt.RANKING_CHANGED])
         return self._replay(said)
+
+    def _is_lost(self, said: Said) -> bool:
+        """Tells whether the receipt is of a tick that no commit which is known here has: a restore from a backup took it back.
+
+        A replica may only not have come to a tick that is ahead of its clock, so the writer is asked, and has the last word.
+        """
+        failure: TributaryError = Unavailable()
+        for side in self.recaller.database.sides():
+            try:
+                found = side.value(statement("recall", "unreached"), {"tribe_id": said.tribe_id, "tick": said.tick})
+            except TributaryError as error:
+                if not may_answer_still(side, error):
+                    raise
+                failure = error
+                continue
+            if found != "ahead" or side.is_writer:
+                return found is not None
+        raise failure
 
     def _replay(self, said: Said) -> Verification:
         recaller = self.recaller

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 from uuid import UUID
@@ -16,11 +17,13 @@ from psycopg.types.json import Jsonb
 from tributary.access import DAYS, Ledger, check_principal
 from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.clock import Now, utc_now
-from tributary.core.errors import BadSetting, NotFound, TributaryError, WrongStanding
+from tributary.core.errors import BadSetting, InvalidRequest, NotFound, TributaryError, WrongStanding
 from tributary.core.evaluation import EvaluationRun
+from tributary.core.evidence import EvidenceFile, EvidenceStore
 from tributary.core.ids import new_id
 from tributary.core.limits import check_agent_name, check_name
 from tributary.core.space import IndexesBuilt, SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
+from tributary.service.evidence_carrying import carry_in, carry_out
 from tributary.service.members import Members
 from tributary.service.owner_link import OwnerLink
 from tributary.service.until import Until
@@ -40,6 +43,7 @@ from tributary.spaces import (
 )
 from tributary.store import Database, Target, rows, statement
 from tributary.store.migrate import migrate, migration_sql
+from tributary.transfer.evidence import Carried, files_of
 from tributary.transfer.tribes import Progress as TransferProgress
 from tributary.transfer.tribes import Summary, export_tribe, restore_tribe
 
@@ -47,6 +51,9 @@ _NO_TIME = (
     "there was not time enough to build the index, and nothing of it is kept; ask again, or build it from where the database can"
     " be reached for as long as it takes: tributary tribe index NAME"
 )
+
+
+Carrying = Callable[[UUID, list[EvidenceFile], EvidenceStore | None, Path], Carried]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +71,23 @@ class NewTribe:
     """Of its first curator."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SteppedBack:
+    """A tribe of a restored database: the tick of the backup, the one that it goes on from, and what was ended."""
+
+    tribe: str
+    before: int
+    tick: int
+    in_doubt: int
+    """Actions that were under way: whether their effect happened may be what was lost."""
+    sessions: int
+
+
+LOST_TICKS = 1_000_000
+"""So many ticks are taken to be lost unless the operator knows better: more than a tribe commits between two backups."""
+MOST_LOST_TICKS = 10**12
+
+
 class Operator:
     """Acts as the owner of the schema; nothing here is reachable by a token. Not thread-safe."""
 
@@ -76,12 +100,13 @@ class Operator:
         embedders: Embedders,
         exact_limit: int,
         cell: str | None = None,
+        evidence: EvidenceStore | None = None,
         now: Now = utc_now,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         """`owner` acts as the owner role; `login` is the user that migrates; `database` is for what is done in
         many small steps, as the owner too; the first of `embedders` gives the space that new tribes serve from;
-        new tokens carry the name of `cell`.
+        new tokens carry the name of `cell`; `evidence` keeps the files that lessons refer to.
         """
         self._link = OwnerLink(owner)
         self._on_close = on_close
@@ -90,6 +115,7 @@ class Operator:
         self._embedders = embedders
         self._exact_limit = exact_limit
         self._cell = cell
+        self._evidence = evidence
         self._now = now
 
     def migrate(self) -> str:
@@ -333,6 +359,36 @@ class Operator:
         """
         with self._link.own_connection() as connection:
             return restore_tribe(connection, lines, name=name, progress=progress)
+
+    def export_evidence(self, tribe: str, folder: Path) -> Carried:
+        """Keeps the bytes of a tribe's evidence files in a folder. Safe to kill and to repeat: what is there and whole stays."""
+        return self._carried(tribe, folder, carry_out)
+
+    def restore_evidence(self, tribe: str, folder: Path) -> Carried:
+        """Keeps the bytes that a folder holds of a tribe's evidence files where they belong here. Safe to kill and to repeat."""
+        return self._carried(tribe, folder, carry_in)
+
+    def _carried(self, tribe: str, folder: Path, carry: Carrying) -> Carried:
+        with self._link.transaction() as connection:
+            tribe_id = self._tribe(connection, tribe).tribe_id
+            files = files_of(connection, tribe_id)
+        return carry(tribe_id, files, self._evidence, folder)
+
+    def after_restore(self, tribe: str, *, ticks: int = LOST_TICKS) -> SteppedBack:
+        """Has a tribe of a database that was restored from a backup go on from a tick that nobody was given before.
+
+        `ticks` is at least as many as were lost. No other commit gets them: whoever asks for one is told that it was lost, and a
+        receipt of one is `unknown`. Actions that were under way are in doubt; people sign in anew. Safe to repeat.
+        """
+        if not 1 <= ticks <= MOST_LOST_TICKS:
+            raise InvalidRequest("ticks", f"must be from 1 to {MOST_LOST_TICKS}")
+        with self._link.transaction() as connection:
+            found = self._tribe(connection, tribe)
+            row = connection.execute(
+                statement("access", "after_restore"), {"tribe_id": found.tribe_id, "ticks": ticks}
+            ).fetchone()
+        before, tick, in_doubt, sessions = cast(tuple[int, int, int, int], row)
+        return SteppedBack(tribe=found.name, before=before, tick=tick, in_doubt=in_doubt, sessions=sessions)
 
     def record_evaluation(self, run: EvaluationRun) -> None:
         """Keeps what a run of the evals found; the same run again changes nothing."""

@@ -259,7 +259,7 @@ def _validated(besides: Mapping[str, str]) -> Settings:
         first = error.errors(include_url=False, include_context=False)[0]
     name = str(first["loc"][0])
     variable = name if name.isupper() else PREFIX + name.upper()
-    rule = first["msg"][:1].lower() + first["msg"][1:]
+    rule = _printable(first["msg"][:1].lower() + first["msg"][1:])  # which may name a part of the value
     if name in besides or any(variable_of(one) == variable for one in besides):
         raise BadSetting(f"{variable}, as the secret has it: {rule}")
     if not os.environ.get(variable):
@@ -270,8 +270,11 @@ def _validated(besides: Mapping[str, str]) -> Settings:
 
 def _shown(value: str) -> str:
     """Returns a value as one line that a terminal does not act upon."""
-    cut = value if len(value) <= 200 else f"{value[:200]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
+    return _printable(value if len(value) <= 200 else f"{value[:200]}...")
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def setting_names() -> frozenset[str]:

@@ -186,6 +186,7 @@ def open_operator(settings: Settings, *, adapters: Adapters | None = None) -> Op
         embedders=_embedders(settings, given, Models(settings), database),
         exact_limit=settings.exact_limit,
         cell=settings.cell,
+        evidence=given.evidence or evidence_store(settings),
         now=given.now,
         on_close=server.leave,
     )
@@ -200,7 +201,7 @@ class _Server:
         self._lock = threading.Lock()
         given = logins_of(settings)
         if given is None:
-            self._embedded = _join(settings)
+            self._embedded = join_embedded(settings)
             given = Logins.in_one(self._embedded.url(database=EMBEDDED_DATABASE))
         self.logins = given
 
@@ -209,7 +210,7 @@ class _Server:
         with self._lock:
             if self._embedded is not None:
                 # joining a running server is cheap, and connections are seldom opened
-                again = _join(self._settings)
+                again = join_embedded(self._settings)
                 self._embedded.close()
                 self._embedded = again
         return self.logins.serving()
@@ -221,7 +222,8 @@ class _Server:
                 self._embedded = None
 
 
-def _join(settings: Settings) -> EmbeddedPostgres:
+def join_embedded(settings: Settings) -> EmbeddedPostgres:
+    """Returns a membership in the embedded server of the settings' home, with the database in it; raises BadSetting."""
     import psycopg
     from psycopg import sql
 

@@ -111,9 +111,11 @@ class Database:
             try:
                 return self._once(query, parameters, factory)
             except psycopg.Error as error:
-                if isinstance(error, NoAnswer) and not isinstance(error, OutOfTime):
+                unanswered = isinstance(error, NoAnswer) and not isinstance(error, OutOfTime)
+                if unanswered:
                     self._absence.begin()
-                    self._drop_idle()  # each of them leads to where nobody answers
+                if unanswered or failures.lost_connection(error):
+                    self._drop_idle()  # each of them leads to where nobody answers, or where nothing is written
                 if attempt == attempts or not failures.worth_retrying(error):
                     if isinstance(mapped := failures.translate(error), Unavailable):
                         log.event(
@@ -127,8 +129,6 @@ class Database:
                 log.event(
                     Event.DATABASE_RETRIED, level=log.WARNING, database=self._name, sqlstate=error.sqlstate, attempt=attempt
                 )
-                if failures.lost_connection(error):
-                    self._drop_idle()
                 time.sleep(random.uniform(0, BACKOFF_S * 2**attempt))  # noqa: S311  (jitter, no secret)
         raise AssertionError("unreachable")
 

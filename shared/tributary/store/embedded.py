@@ -95,6 +95,11 @@ class EmbeddedPostgres:
         return self._server_version
 
     @property
+    def programs(self) -> Path:
+        """The folder of PostgreSQL's own programs, of the newest version: its pg_dump dumps older servers too."""
+        return programs(DEFAULT_MAJOR)
+
+    @property
     def log(self) -> Path:
         """The file of the server's log."""
         return self._layout.log

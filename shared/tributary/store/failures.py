@@ -22,8 +22,9 @@ from tributary.core.errors import (
 )
 from tributary.store.patience import NoAnswer
 
+_READ_ONLY = "25006"
 _RETRIED = frozenset({"40001", "40P01"})
-_GONE_CLASSES = ("08", "57P", "53", "25006", "58")
+_GONE_CLASSES = ("08", "57P", "53", _READ_ONLY, "58")
 _NOT_MIGRATED = frozenset({"42883", "42P01", "3F000", "42703"})
 
 
@@ -38,9 +39,14 @@ def worth_retrying(error: psycopg.Error) -> bool:
 
 
 def lost_connection(error: psycopg.Error) -> bool:
+    """Tells whether the connection leads nowhere any more, or to where nothing can be written: a server that is a replica by now.
+
+    After a failover the writer's address may lead to the old one for a while, and a connection that was opened then would
+    be refused for ever.
+    """
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return error.sqlstate.startswith(("08", "57P"))
+    return error.sqlstate.startswith(("08", "57P")) or error.sqlstate == _READ_ONLY
 
 
 def sqlstate_of(error: TributaryError) -> str | None:

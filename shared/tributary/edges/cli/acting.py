@@ -227,13 +227,20 @@ def _lines(action: Action) -> list[str]:
     return [*lines, f"  {outcome}"] if outcome else lines
 
 
+_DOUBTS = {
+    "lease_ran_out": "its lease ran out",
+    "holder_unsure": "its holder could not tell",
+    "restored": "the memory was restored from a backup while it was under way",
+}
+
+
 def _outcome(action: Action) -> str:
     """Returns on one line what came of an action, and who says so; what agents wrote is shown as data."""
     said = []
     if action.state == "begun":
         said.append(f"its lease runs until {moment(action.lease_until)}")
     if action.doubt is not None:
-        said.append({"lease_ran_out": "its lease ran out", "holder_unsure": "its holder could not tell"}[action.doubt])
+        said.append(_DOUBTS[action.doubt])
     if action.failure is not None:
         said.append(shown(action.failure))
     if action.state == "done":

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from tributary.edges.cli import (
     acting,
     activity,
+    after_restoring,
     agents,
     completing,
     costs,
@@ -31,6 +32,7 @@ from tributary.edges.cli import (
     probing,
     receipts,
     responding,
+    running_programs,
     schema,
     screening,
     seeding,
@@ -183,6 +185,10 @@ app.add_typer(spaces.app, name="space")
 app.add_typer(seeding.app, name="seed")
 app.command("export")(transferring.export)
 app.command("restore")(transferring.restore)
+app.command("after-restore")(after_restoring.after_restore)
+app.command("postgres", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(
+    running_programs.postgres
+)
 app.command("rotate-signing-key")(receipts.rotate_signing_key)
 app.command("migrate")(schema.migrate)
 app.command("garden")(gardening.garden)

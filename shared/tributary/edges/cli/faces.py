@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
@@ -14,7 +15,8 @@ from tributary.edges.dashboard.port import FrontDoor
 from tributary.edges.gateway import Started
 from tributary.service import Settings
 from tributary.service.memory import ModelsUsed
-from tributary.service.operator import NewTribe, Tribe
+from tributary.service.operator import NewTribe, SteppedBack, Tribe
+from tributary.transfer.evidence import Carried
 from tributary.transfer.tribes import Progress, Summary
 
 
@@ -64,6 +66,12 @@ class OperatorFace(Protocol):
     def export(self, tribe: str, write: Callable[[bytes], object], *, progress: Progress) -> Summary: ...
 
     def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Progress) -> Summary: ...
+
+    def export_evidence(self, tribe: str, folder: Path) -> Carried: ...
+
+    def restore_evidence(self, tribe: str, folder: Path) -> Carried: ...
+
+    def after_restore(self, tribe: str, *, ticks: int) -> SteppedBack: ...
 
 
 class ServedMemory(FrontDoor, Protocol):

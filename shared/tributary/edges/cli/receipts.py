@@ -31,6 +31,7 @@ _CAUSES = {
     "lesson_erased": "a lesson was erased since, and with it what it said",
     "listing": "it is of a listing, which answers no query",
     "time_budget": "there was no time to compare every lesson again",
+    "tick_lost": "its tick is none that this memory knows: the database was set back since, by a failover or a backup",
 }
 _ASPECTS = {
     "signature": "it is not as it was signed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 from uuid import UUID
@@ -15,7 +16,7 @@ from tributary.core.agent import Agent, NewToken, Role, Token
 from tributary.core.space import SpaceBuilt, SpaceDropped, SpaceState, SpaceSwitched, TribeSpace
 from tributary.edges.cli.failures import CommandFailed
 from tributary.edges.cli.invoking import OperatorFunction
-from tributary.service.operator import NewTribe, Tribe
+from tributary.service.operator import LOST_TICKS, NewTribe, SteppedBack, Tribe
 
 
 class RemoteOperator:
@@ -107,6 +108,18 @@ class RemoteOperator:
     def restore(self, lines: Iterable[bytes], *, name: str | None = None, progress: Callable[[str, int], None]) -> NoReturn:
         del lines, name, progress
         raise _too_large()
+
+    def export_evidence(self, tribe: str, folder: Path) -> NoReturn:
+        del tribe, folder
+        raise _too_large()
+
+    def restore_evidence(self, tribe: str, folder: Path) -> NoReturn:
+        del tribe, folder
+        raise _too_large()
+
+    def after_restore(self, tribe: str, *, ticks: int = LOST_TICKS) -> SteppedBack:
+        done = self._call(contract.AFTER_RESTORE, tribe=tribe, ticks=ticks)
+        return SteppedBack(tribe=done.tribe, before=done.before, tick=done.tick, in_doubt=done.in_doubt, sessions=done.sessions)
 
     def __enter__(self) -> Self:
         return self

@@ -2,9 +2,10 @@
 
     read (10 MB) -> preflight -> event (6 MB) -> authorizer -> function -> reply, all within 30 s
 
-The functions are synchronous and run in bounded pools of threads: one for requests that are answered at once, and one for those
-that wait for something to happen, so that however many wait, none of the others does. Nothing is cached: a revoked token stops at
-once.
+The functions are synchronous. Each has a bounded pool of threads of its own, as each has its own concurrency on AWS: however
+many learns wait for a slow model, no recall waits behind them. Those who wait for something to happen have a further one. A
+thread, and a place before it, is taken when the whole request is here, so that who sends his slowly holds neither. Nothing is
+cached: a revoked token stops at once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
-from tributary.contract.limits import EVENT_BYTES, REQUEST_BYTES, TIMEOUT_S
+from tributary.contract.limits import BODY_BYTES, EVENT_BYTES, REQUEST_BYTES, TIMEOUT_S
 from tributary.contract.models import FieldProblem
 from tributary.contract.routes import ROUTES
 from tributary.core.clock import utc_now
@@ -50,8 +51,11 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 WORKERS = 16
+"""Threads of one function; they are made when they are needed."""
 MOST_IN_FLIGHT = 128
-"""Requests beyond so many are refused at once, as Lambda refuses beyond its concurrency."""
+"""Requests of one function beyond so many are refused at once, as Lambda refuses beyond its concurrency."""
+MOST_LARGE_BYTES = 256 * 1024 * 1024
+"""Of bodies larger than most operations take, so many bytes may be in memory at once. The others are bounded by their number."""
 MOST_WAITING = 64
 """So many callers may wait for something to happen at once. Each has a thread, and a connection only while it looks."""
 _OPERATIONS: Mapping[str, Mapping[str, Operation]] = {"mcp": MCP}
@@ -117,6 +121,33 @@ class _Lane:
         return await asyncio.wrap_future(future)
 
 
+class _LargeBodies:
+    """Bounds what large bodies take of the memory, from their first byte until they are answered. For the event loop's thread."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held = 0
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[Callable[[int], None]]:
+        """Gives what is to be told the size of a body as it grows; that raises Refused when there is no room for more."""
+        mine = 0
+
+        def grown(size: int) -> None:
+            nonlocal mine
+            more = (size if size > BODY_BYTES else 0) - mine
+            if self._held + more > self._most:
+                # What is left of the body stays unread, so the connection can serve no other request.
+                raise Refused("overloaded", "too many large requests are being read already", headers={"Connection": "close"})
+            mine += more
+            self._held += more
+
+        try:
+            yield grown
+        finally:
+            self._held -= mine
+
+
 class Gateway:
     """An ASGI app over one open memory, which stays its caller's to close."""
 
@@ -129,16 +160,18 @@ class Gateway:
         workers: int = WORKERS,
         most_in_flight: int = MOST_IN_FLIGHT,
         most_waiting: int = MOST_WAITING,
+        most_large_bytes: int = MOST_LARGE_BYTES,
         dashboard: Callable[[threading.Event], Asgi] | None = None,
     ) -> None:
         """`dashboard` makes the app of the pages under `/dashboard`, of an event that is set when nobody is to wait any more."""
         self._memory = memory
         self._cors = Cors(cors_origins)
         self._timeout_s = timeout_s
-        self._lane = _Lane("tributary-request", workers=workers, most=most_in_flight)
+        names = {route.function for route in ROUTES}
+        self._lanes = {name: _Lane(f"tributary-{name}", workers=workers, most=most_in_flight) for name in names}
         self._waiting = _Lane("tributary-waiting", workers=most_waiting, most=most_waiting)
         self._stopping = threading.Event()
-        names = {route.function for route in ROUTES}
+        self._large = _LargeBodies(most_large_bytes)
         self._apps = {
             name: App(name, lambda: memory, stopping=self._stopping, operations=_OPERATIONS.get(name)) for name in names
         }
@@ -151,7 +184,7 @@ class Gateway:
     def close(self) -> None:
         """Waits for the requests that run; those that still wait for a thread are dropped."""
         self.end_waits()
-        for lane in (self._lane, self._waiting):
+        for lane in (*self._lanes.values(), self._waiting):
             lane.pool.shutdown(wait=True, cancel_futures=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -172,12 +205,9 @@ class Gateway:
         origin = head.header("origin")
         if self._cors.is_preflight(head.method, origin, head.header("access-control-request-method")):
             return {"statusCode": 204, "headers": self._cors.preflight_headers(origin)}
-        lane = self._waiting if _asks_to_wait(head) else self._lane
         try:
             self._check_origin(head)
-            cell = self._cell(head)
-            with lane.place(cell):
-                response = await self._answer(head, receive, lane, cell)
+            response = await self._answer(head, receive, self._lane_for(head), self._cell(head))
         except _Gone:
             return None
         except Exception as error:
@@ -189,6 +219,10 @@ class Gateway:
         if head.path == _MCP_PATH and not self._cors.may_speak(head.header("origin")):
             raise Refused("forbidden", "pages of other origins may not speak here; TRIBUTARY_CORS_ORIGINS lists those that may")
 
+    def _lane_for(self, head: HttpRequest) -> _Lane:
+        match = find(head.method, head.path)
+        return self._waiting if match and _asks_to_wait(head, match) else self._lanes[_function(match)]
+
     def _cell(self, head: HttpRequest) -> str | None:
         token = bearer_token({"headers": dict(head.headers)})
         return None if token is None else self._memory.cell_for(token)
@@ -197,8 +231,10 @@ class Gateway:
         context = _Context(ends_at=time.monotonic() + self._timeout_s)
         try:
             async with asyncio.timeout(self._timeout_s):
-                request = await _with_body(head, receive)
-                return await lane.run(cell, partial(self._invoke, request, context))
+                with self._large.counting() as grown:
+                    request = await _with_body(head, receive, grown)
+                    with lane.place(cell):
+                        return await lane.run(cell, partial(self._invoke, request, context))
         except TimeoutError as error:
             # A thread that is at it goes on; the idempotency key tells the retry what came of it.
             rule = f"there was no answer within {self._timeout_s:g} seconds"
@@ -223,9 +259,8 @@ def _is_for_people(path: str) -> bool:
     return path in ("/", DASHBOARD_PATH) or path.startswith(DASHBOARD_PATH + "/")
 
 
-def _asks_to_wait(head: HttpRequest) -> bool:
-    match = find(head.method, head.path)
-    parameter = match.route.waits if match else None
+def _asks_to_wait(head: HttpRequest, match: Match) -> bool:
+    parameter = match.route.waits
     return parameter is not None and any(name == parameter and value != "0" for name, value in parse_qsl(head.query_string))
 
 
@@ -246,8 +281,8 @@ def _head(scope: Scope) -> HttpRequest:
     )
 
 
-async def _with_body(head: HttpRequest, receive: Receive) -> HttpRequest:
-    """Returns the request with its body; reads no further than the limit."""
+async def _with_body(head: HttpRequest, receive: Receive, grown: Callable[[int], None]) -> HttpRequest:
+    """Returns the request with its body; reads no further than the limit, and tells `grown` how much it has."""
     announced = head.header("content-length")
     if announced.isdecimal() and int(announced) > REQUEST_BYTES:
         raise _too_large(f"is {announced} bytes; at most {REQUEST_BYTES} are taken")
@@ -259,6 +294,7 @@ async def _with_body(head: HttpRequest, receive: Receive) -> HttpRequest:
         body += message.get("body", b"")
         if len(body) > REQUEST_BYTES:
             raise _too_large(f"is more than {REQUEST_BYTES} bytes")
+        grown(len(body))
         if not message.get("more_body"):
             break
     return replace(head, body=bytes(body))

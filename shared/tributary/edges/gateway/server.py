@@ -18,6 +18,7 @@ from tributary.contract.limits import TIMEOUT_S
 from tributary.core.errors import BadSetting
 from tributary.edges.dashboard.port import Asgi
 from tributary.edges.gateway.app import Gateway
+from tributary.edges.gateway.patience import Patience, protocol_of
 from tributary.edges.lambda_http.port import Door
 from tributary.telemetry import Event as LogEvent
 from tributary.telemetry import log
@@ -26,6 +27,8 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8377
 _BACKLOG = 512
 _LAST_PORT = 65535
+_KEEP_ALIVE_S = 20
+"""Longer than clients keep an unused connection (httpx 5 s), so that none sends a request into one that is just being closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +69,10 @@ def running(
     port: int = 0,
     cors_origins: Sequence[str] = (),
     dashboard: Callable[[threading.Event], Asgi] | None = None,
+    patience: Patience | None = None,
 ) -> Iterator[Started]:
     """Serves from a thread of its own while the block runs."""
-    with _bound(memory, host, port, cors_origins, dashboard) as (server, listener, about):
+    with _bound(memory, host, port, cors_origins, dashboard, patience) as (server, listener, about):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="tributary-gateway")
         thread.start()
         try:
@@ -92,13 +96,18 @@ class _Server(uvicorn.Server):
 
 @contextlib.contextmanager
 def _bound(
-    memory: Door, host: str, port: int, cors_origins: Sequence[str], dashboard: Callable[[threading.Event], Asgi] | None
+    memory: Door,
+    host: str,
+    port: int,
+    cors_origins: Sequence[str],
+    dashboard: Callable[[threading.Event], Asgi] | None,
+    patience: Patience | None = None,
 ) -> Iterator[tuple[uvicorn.Server, socket.socket, Started]]:
     listener = bind(host, port)
     gateway = Gateway(memory, cors_origins=cors_origins, dashboard=dashboard)
     config = uvicorn.Config(
         gateway,
-        http="h11",
+        http=protocol_of(patience or Patience()),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -106,6 +115,7 @@ def _bound(
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=TIMEOUT_S,
     )
     about = _about(listener, host, cors_origins)

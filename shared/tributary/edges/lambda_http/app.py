@@ -85,7 +85,8 @@ class App:
 
     def _handler(self, resolver: _Resolver, route: Route) -> Callable[..., Response[str | bytes]]:
         def handle(**path: str) -> Response[str | bytes]:
-            return self._respond(resolver, route, path)
+            # API Gateway, and Powertools with it, would take `GET /v1/lessons/batch` for a lesson's id.
+            return self._respond(resolver, route if find(resolver.method, resolver.path) else None, path)
 
         return handle
 

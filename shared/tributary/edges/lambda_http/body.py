@@ -36,7 +36,7 @@ def read_body(event: Event, model: type[Model], *, most_bytes: int = BODY_BYTES)
         if any(field.is_required() for field in model.model_fields.values()):
             raise invalid_field("body", "is required: a JSON object")
         return model()
-    _require_json(event)
+    require_json(event)
     document = _parsed(raw)
     unsound = [FieldProblem(field=dotted(path), rule=rule) for path, rule in _unsound(document)]
     if unsound:
@@ -80,7 +80,8 @@ def _raw(event: Event) -> bytes:
         raise invalid_field("body", "is marked as base64 but is not") from error
 
 
-def _require_json(event: Event) -> None:
+def require_json(event: Event) -> None:
+    """Raises Refused unless the body is said to be JSON, as it is."""
     media_type = header(event, "content-type").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise Refused("unsupported_media_type", "send the body with 'Content-Type: application/json'")

@@ -9,19 +9,23 @@ import json
 import sys
 from functools import cache
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from tributary import __version__
 from tributary.contract import limits
+from tributary.contract.evidence import ContentType
 from tributary.contract.models import LessonRequest, Problem
 from tributary.contract.problems import PROBLEMS, ProblemKind
+from tributary.contract.route import QueryParameter
 from tributary.contract.routes import ROUTES, Route
 from tributary.edges.lambda_http import examples
 from tributary.edges.lambda_http.headers import IDEMPOTENCY_KEY
+from tributary.edges.lambda_http.links import links_from
 from tributary.edges.lambda_http.problems import CONTENT_TYPE
+from tributary.edges.lambda_http.query import MOST_CHARACTERS
 
 Json = dict[str, Any]
 
@@ -39,7 +43,14 @@ _ID_OF = {
     "tok": "a token",
     "act": "an action",
 }
-_BYTES: Json = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_BINARY: Json = {"schema": {"type": "string", "format": "binary"}}
+_TEXT_RULES: Json = {"minLength": 1, "maxLength": MOST_CHARACTERS}
+_KEY: Json = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": limits.IDEMPOTENCY_KEY_CHARACTERS,
+    "pattern": "^[!-~]([ -~]*[!-~])?$",
+}
 _MAY_FAIL = ("internal", "bad_setting", "corrupt")
 
 
@@ -87,7 +98,7 @@ def _operation(route: Route) -> Json:
     if route.request:
         operation["requestBody"] = _request_body(route, route.request)
     if route.takes_bytes:
-        operation["requestBody"] = {"required": True, "content": _BYTES}
+        operation["requestBody"] = {"required": True, "content": {"application/octet-stream": _BINARY}}
     operation["responses"] = _responses(route)
     return operation
 
@@ -106,7 +117,7 @@ def _parameters(route: Route) -> list[Json]:
             | {"schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"}, "example": "5f" * 32}
         )
     parameters.extend(
-        {"name": one.name, "in": "query", "required": False, "description": one.description, "schema": one.schema}
+        {"name": one.name, "in": "query", "required": False, "description": one.description, "schema": _told(one)}
         for one in route.query
     )
     if route.keyed:
@@ -116,10 +127,18 @@ def _parameters(route: Route) -> list[Json]:
                 "in": "header",
                 "required": False,
                 "description": "Makes a repeated request harmless: the same key and body give the first reply again.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": limits.IDEMPOTENCY_KEY_CHARACTERS},
+                "schema": _KEY,
             }
         )
     return parameters
+
+
+def _told(parameter: QueryParameter) -> Json:
+    """Returns the schema of a query parameter with the rules that hold for each: none is empty, or longer than is read."""
+    schema = dict(parameter.schema)
+    if schema["type"] == "array":
+        return schema | {"items": _TEXT_RULES | cast(Json, schema["items"])}
+    return _TEXT_RULES | schema if schema["type"] == "string" and "enum" not in schema else schema
 
 
 def _request_body(route: Route, model: type[BaseModel]) -> Json:
@@ -139,11 +158,24 @@ def _responses(route: Route) -> Json:
             "headers": {"X-Operation-Id": {"$ref": "#/components/headers/X-Operation-Id"}},
             "content": _reply_content(route, status),
         }
+        links = links_from(route.operation)
+        if links and status is not HTTPStatus.TEMPORARY_REDIRECT:
+            responses[str(status.value)]["links"] = links
     for problem_status in sorted({PROBLEMS[code].status for code in codes_of(route)}):
         responses[str(problem_status)] = {"$ref": f"#/components/responses/{_response_name(problem_status)}"}
-    return responses
+    return responses | _OF_THE_PROTOCOL if route.operation == "mcp" else responses
 
 
+_JSON_RPC: Json = {"application/json": {"schema": {"type": "object"}}}
+_OF_THE_PROTOCOL: Json = {
+    "202": {"description": "Taken: a notification has no reply"},
+    "400": {
+        "description": "An error of JSON-RPC: the body is no message of the protocol; or a problem, of another kind",
+        "content": _JSON_RPC | {CONTENT_TYPE: {"schema": {"$ref": _SCHEMA + "Problem"}}},
+    },
+    "406": {"description": "An error of JSON-RPC: Accept does not let JSON through", "content": _JSON_RPC},
+}
+"""What the Model Context Protocol answers with beside what every operation does."""
 _SUCCESS = {
     HTTPStatus.OK: "Done",
     HTTPStatus.ACCEPTED: "Kept as pending: it could not be settled in time and will be soon",
@@ -154,7 +186,7 @@ _SUCCESS = {
 def _reply_content(route: Route, status: HTTPStatus) -> Json:
     if route.reply is None:
         if route.of_files:
-            return _BYTES if status is HTTPStatus.OK else {}
+            return dict.fromkeys(sorted(get_args(ContentType)), _BINARY) if status is HTTPStatus.OK else {}
         if route.operation == "docs":
             return {"text/html": {"schema": {"type": "string"}}}
         return {"application/json": {"schema": {"type": "object"}}}
@@ -178,6 +210,10 @@ def codes_of(route: Route) -> tuple[str, ...]:
         codes += ["too_large", "wrong_standing"]
     if route.of_files:
         codes.append("not_set_up")
+    if route.operation == "announce_evidence":
+        codes.append("wrong_standing")
+    if route.operation == "learn":
+        codes.append("not_found")  # of a lesson that it is to replace
     if route.request:
         codes += ["too_large", "unsupported_media_type", "model_failed"]
     if route.keyed or (route.request and route.function == "curate"):

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
@@ -230,6 +231,10 @@ def _drop_space(operator: Operator, asked: contract.DropSpaceArguments, _: float
     return contract.SpaceDroppedReply(space=done.space, vectors=done.vectors, forgotten=done.forgotten)
 
 
+def _after_restore(operator: Operator, asked: contract.AfterRestoreArguments, _: float) -> contract.SteppedBackReply:
+    return contract.SteppedBackReply(**asdict(operator.after_restore(asked.tribe, ticks=asked.ticks)))
+
+
 _does(contract.CREATE_TRIBE, _create_tribe)
 _does(contract.TRIBES, _tribes)
 _does(contract.CREATE_AGENT, _create_agent)
@@ -250,3 +255,4 @@ _does(contract.CREATE_SPACE, _create_space)
 _does(contract.BUILD_SPACE, _build_space)
 _does(contract.SWITCH_SPACE, _switch_space)
 _does(contract.DROP_SPACE, _drop_space)
+_does(contract.AFTER_RESTORE, _after_restore)

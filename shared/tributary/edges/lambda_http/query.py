@@ -19,7 +19,7 @@ from tributary.edges.lambda_http.problems import invalid, invalid_field
 from tributary.edges.lambda_http.rules import dotted
 
 _MOST_PARAMETERS = 50
-_MOST_CHARACTERS = 200
+MOST_CHARACTERS = 200
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
@@ -108,7 +108,7 @@ def _broken_rule(parameter: QueryParameter | None, value: str, *, times: int) ->
         return "is given more than once" if most_times == 1 else f"is given more than {most_times} times"
     if not value or "\x00" in value:
         return "must not be empty or contain the NUL character"
-    most = cast(int, schema.get("maxLength", _MOST_CHARACTERS))
+    most = cast(int, schema.get("maxLength", MOST_CHARACTERS))
     if len(value) > most:
         return f"must have at most {most} characters"
     if schema["type"] == "integer":

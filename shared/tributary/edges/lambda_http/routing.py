@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,22 +21,31 @@ class Match:
 
 
 def find(method: str, path: str) -> Match | None:
-    """Returns the route that serves `method` on the decoded `path`; one without variables goes first, as on API Gateway."""
-    for route, pattern in _patterns():
-        found = pattern.fullmatch(path)
-        if found and route.method == method:
+    """Returns the route that serves `method` on the decoded `path`. A path without variables is never taken for another's id."""
+    for route, found in _on(path):
+        if route.method == method:
             return Match(route=route, parameters=found.groupdict())
     return None
 
 
 def methods_of(path: str) -> tuple[str, ...]:
     """Returns the methods that `path` has, sorted; none when there is no such path."""
-    return tuple(sorted({route.method for route, pattern in _patterns() if pattern.fullmatch(path)}))
+    return tuple(sorted({route.method for route, _ in _on(path)}))
 
 
 def powertools_rule(path: str) -> str:
     """Returns the path in Powertools' spelling: `/v1/lessons/<id>`."""
     return _VARIABLE.sub(r"<\1>", path)
+
+
+def _on(path: str) -> Iterator[tuple[Route, re.Match[str]]]:
+    """Yields the routes of a path: those of the first that fits, which is the one without variables where there is one."""
+    first: str | None = None
+    for route, pattern in _patterns():
+        found = pattern.fullmatch(path)
+        if found and first in (None, route.path):
+            first = route.path
+            yield route, found
 
 
 @cache

@@ -18,6 +18,7 @@ from tributary.contract.models import FieldProblem
 from tributary.core import ids
 from tributary.core.agent import Principal
 from tributary.core.errors import NotSetUp
+from tributary.edges.lambda_http.body import require_json
 from tributary.edges.lambda_http.in_process import URL, Functions, InProcess
 from tributary.edges.lambda_http.operations.ask import Ask, Operation
 from tributary.edges.lambda_http.port import Event
@@ -37,6 +38,7 @@ def _mcp(ask: Ask) -> HttpReply:
     ask.query()
     principal = ask.principal
     body = _body(ask.event)
+    require_json(ask.event)
     seconds = max(_SHORTEST_S, (ask.remaining_s or limits.TIMEOUT_S) - _MARGIN_S)
     try:
         import anyio

@@ -113,9 +113,8 @@ def _failing(first: Iterable[Verdict]) -> NoAnswer | None:
 def _asked(judge: Judge, new: JudgedText, candidates: Sequence[JudgedText], timeout_s: float | None) -> Mapping[UUID, Verdict]:
     if timeout_s is not None and timeout_s <= 0:
         raise ModelTimedOut("no time was left for it")
-    known = {one.lesson_id for one in candidates}
-    answers = judge.judge(new, candidates, timeout_s=timeout_s)
-    return {one.lesson_id: one for one in answers if one.lesson_id in known}  # about nothing that was not asked
+    # whatever else is answered, each caller looks up what it asked about and nothing besides
+    return {one.lesson_id: one for one in judge.judge(new, candidates, timeout_s=timeout_s)}
 
 
 def _no_answer(lesson_id: UUID, judge: Judge, cause: NoAnswer) -> Verdict:

@@ -16,6 +16,10 @@ VALUES (%(tribe_id)s, %(audit_id)s, %(agent_id)s, %(action)s, %(code)s, %(detail
 SELECT tributary.admit_v1(
     %(tribe_id)s, %(agent_id)s, %(key)s, %(digest)s, %(operation)s, %(per_minute)s, %(per_day)s, %(now)s)
 
+-- name: after_restore
+-- Operator: has a tribe of a restored database go on from a tick that nobody was given before.
+SELECT r.before, r.tick, r.in_doubt, r.sessions FROM tributary.after_restore_v1(%(tribe_id)s, %(ticks)s) r
+
 -- name: revision
 -- Operator: the revision of the schema, and the oldest code that it serves.
 SELECT v.version_num, r.oldest_code FROM tributary.alembic_version v, tributary.schema_requirement r

@@ -33,6 +33,10 @@ SELECT tributary.diff_v1(
 -- Where a tribe's clock stands.
 SELECT tributary.clock_v1(%(tribe_id)s)
 
+-- name: unreached
+-- Whether a tick was lost in a restore, or is ahead of the clock.
+SELECT tributary.unreached_v1(%(tribe_id)s, %(tick)s)
+
 -- name: signing_key
 -- The newest key that receipts are signed with.
 SELECT key_id, secret FROM tributary.signing_key WHERE retired_at IS NULL ORDER BY created_at DESC, key_id DESC LIMIT 1

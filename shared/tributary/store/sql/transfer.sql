@@ -39,10 +39,15 @@ SELECT tribe_id, name FROM tributary.tribe WHERE tribe_id = %(tribe_id)s OR name
 SELECT s.space_id, to_jsonb(s) @> %(definition)s::jsonb FROM tributary.space s WHERE s.name = %(name)s FOR KEY SHARE
 
 -- name: clock
--- Operator: a tribe's clock, how many ticks have something that happened at them, and the latest of those.
-SELECT t.clock, count(e.tick) AS ticks, coalesce(max(e.tick), 0) AS latest
+-- Operator: a tribe's clock, how many ticks have something that happened at them or were lost, and the latest of the former.
+SELECT t.clock, count(e.tick) + (SELECT coalesce(sum(upper(r) - lower(r)), 0)::bigint FROM unnest(t.lost) r) AS ticks, coalesce(max(e.tick), 0) AS latest
 FROM tributary.tribe t LEFT JOIN (
     SELECT l.tick FROM tributary.lesson_event l WHERE l.tribe_id = %(tribe_id)s
     UNION SELECT v.tick FROM tributary.tribe_event v WHERE v.tribe_id = %(tribe_id)s) e ON true
-WHERE t.tribe_id = %(tribe_id)s GROUP BY t.clock
+WHERE t.tribe_id = %(tribe_id)s GROUP BY t.clock, t.lost
 
+
+-- name: files
+-- Operator: the evidence files whose bytes a tribe was given and has not released.
+SELECT encode(f.sha256, 'hex'), f.bytes, f.content_type, f.name FROM tributary.evidence_file f
+WHERE f.tribe_id = %(tribe_id)s AND f.stored_at IS NOT NULL AND f.released_at IS NULL ORDER BY f.sha256

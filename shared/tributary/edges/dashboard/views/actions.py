@@ -25,6 +25,7 @@ MEANS = {
 DOUBTS = {
     "lease_ran_out": "Its holder was not heard of before its time was over: it may have been killed before the effect or after.",
     "holder_unsure": "Its holder said itself that it cannot tell whether the effect happened.",
+    "restored": "The memory was restored from a backup while it was under way: how it ended may be what was lost.",
 }
 
 

@@ -38,7 +38,8 @@ CREATE TABLE tributary.tribe (
     policy          jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(policy) = 'object'),
     policy_version  integer NOT NULL DEFAULT 1,
     secret          bytea NOT NULL CHECK (octet_length(secret) = 32),
-    created_at      timestamptz NOT NULL DEFAULT clock_timestamp()
+    created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
+    lost            int8multirange NOT NULL DEFAULT '{}' -- ticks that were lost when the database was restored: no commit gets them again
 ) WITH (fillfactor = 25); -- every tick rewrites the row: room for heap-only updates in its page
 
 CREATE TABLE tributary.tribe_count (
@@ -244,7 +245,7 @@ CREATE INDEX lesson_event_at ON tributary.lesson_event (tribe_id, at, tick); -- 
 CREATE TABLE tributary.tribe_event (
     tribe_id     uuid NOT NULL,
     tick         bigint NOT NULL,
-    event        text NOT NULL CHECK (event IN ('dispute_settled', 'space_switched')),
+    event        text NOT NULL CHECK (event IN ('dispute_settled', 'space_switched', 'restored')),
     agent_id     uuid, -- NULL for the operator
     details      jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(details) = 'object'), -- ids and codes, never text
     at           timestamptz NOT NULL,

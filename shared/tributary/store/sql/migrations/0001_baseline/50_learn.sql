@@ -229,7 +229,8 @@ BEGIN
     INSERT INTO settling_turn AS t (tribe_id, holder, until)
     VALUES (p_tribe, p_holder, clock_timestamp() + make_interval(secs => p_seconds))
     ON CONFLICT (tribe_id) DO UPDATE SET holder = excluded.holder, until = excluded.until
-    WHERE t.holder = p_holder OR t.until <= clock_timestamp();
+    WHERE t.holder = p_holder OR t.until <= clock_timestamp()
+       OR t.until > clock_timestamp() + interval '15 minutes'; -- longer than any turn is: of a clock that was put back since
     RETURN FOUND;
 END
 $$;
@@ -321,7 +322,8 @@ BEGIN
     IF opened.clock > (p ->> 'read_tick')::bigint AND NOT unconditional THEN
         SELECT d.changed, d.fresh INTO changed, fresh FROM learn_delta_v1(p, opened.clock) d;
     END IF;
-    IF NOT serving OR NOT unconditional AND (
+    -- what was read at a tick that is not reached any more (the database was set back, as by a failover) is nothing to go by
+    IF NOT serving OR opened.clock < (p ->> 'read_tick')::bigint OR NOT unconditional AND (
            changed + fresh > 0 OR role <> p ->> 'role' OR opened.policy_version <> (p ->> 'policy_version')::integer) THEN
         RETURN jsonb_build_object('committed', false, 'changed', changed, 'fresh', fresh) || waited;
     END IF;

@@ -1,5 +1,25 @@
 -- recall and listings: one STABLE function a read, so one snapshot and one round trip.
 
+-- Whether a tick is of no commit that this database knows: 'lost' with those that a restore from a backup took back, 'ahead' of the
+-- clock; NULL when it was reached.
+CREATE FUNCTION tributary.unreached_v1(p_tribe uuid, p_tick bigint) RETURNS text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
+    SELECT CASE WHEN p_tick > t.clock THEN 'ahead' WHEN t.lost @> p_tick THEN 'lost' END FROM tribe t WHERE t.tribe_id = p_tribe
+$$;
+
+-- Raises TB422 for a tick that was lost, with the name of what asked for it: what was read or written at it is not there any more.
+CREATE FUNCTION tributary.refuse_lost_v1(t tributary.tribe, p_tick bigint, p_field text) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = tributary, pg_temp AS $$
+DECLARE
+    gone int8range := (SELECT r FROM unnest(t.lost) r WHERE r @> p_tick);
+BEGIN
+    IF gone IS NOT NULL THEN
+        RAISE EXCEPTION 'tick % was lost: the memory was restored from a backup of tick %, and goes on from tick %',
+            p_tick, lower(gone) - 1, upper(gone) USING ERRCODE = 'TB422', COLUMN = p_field;
+    END IF;
+END
+$$;
+
 -- The tick that a read is about, the instant at which time-dependent rules are judged, and whether a later commit could still
 -- fall before that instant. TB422 for the future, with the name of what asked for it.
 CREATE FUNCTION tributary.resolve_v1(
@@ -17,6 +37,7 @@ BEGIN
         IF p_tick > t.clock THEN
             RAISE EXCEPTION 'the clock of this tribe stands at %', t.clock USING ERRCODE = 'TB422', COLUMN = p_field;
         END IF;
+        PERFORM refuse_lost_v1(t, p_tick, p_field);
         tick := p_tick;
         at := coalesce(p_instant,
                        (SELECT e.at FROM lesson_event e WHERE e.tribe_id = p_tribe AND e.tick = p_tick LIMIT 1),
@@ -142,6 +163,7 @@ BEGIN
 
     RETURN QUERY SELECT json_build_object(
         'tick', moment.tick, 'at', moment.at, 'settled', moment.settled, 'replica', pg_is_in_recovery(),
+        'lost', (SELECT json_agg(json_build_array(lower(r), upper(r))) FROM tribe t, unnest(t.lost) r WHERE t.tribe_id = p_tribe),
         'space', state, 'path', path, 'agent', filters.agent_id, 'finished', near.finished,
         'considered', greatest(near.compared, cardinality(pool)),
         'in_scope', near.in_scope, 'with_vector', near.compared,

@@ -115,12 +115,14 @@ SET search_path = tributary, public, pg_temp
 SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-    clock bigint := (SELECT t.clock FROM tribe t WHERE t.tribe_id = p_tribe);
+    t tribe := (SELECT t FROM tribe t WHERE t.tribe_id = p_tribe);
+    clock bigint := t.clock;
     ticks bigint[]; -- one for each of the next changes, or of the last ones, one more than the page may hold
     since bigint := p_after;
     upto bigint := clock;
     hidden uuid[]; -- lessons of the page whose words are not for this agent
 BEGIN
+    PERFORM refuse_lost_v1(t, p_after, 'after'); -- what was seen up to there is not what happened
     IF p_newest THEN
         ticks := ARRAY(
             SELECT n.tick FROM (
@@ -142,6 +144,7 @@ BEGIN
         -- the tick at the window's end may be cut off: it is left to another page, unless the window holds no other
         IF p_newest THEN
             since := coalesce((SELECT min(w.tick) FROM unnest(ticks) AS w(tick) WHERE w.tick > ticks[p_limit + 1]), ticks[1]) - 1;
+            since := coalesce((SELECT lower(r) - 1 FROM unnest(t.lost) r WHERE r @> since), since);
         ELSE
             upto := coalesce((SELECT max(w.tick) FROM unnest(ticks) AS w(tick) WHERE w.tick < ticks[p_limit + 1]), ticks[1]);
         END IF;

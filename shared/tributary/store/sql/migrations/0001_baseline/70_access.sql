@@ -66,6 +66,12 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     WHERE t.tribe_id = p_tribe
 $$;
 
+-- From when an agent's next write counts. Nobody is let in who is more than a minute ahead, so whoever is found to be was counted by a
+-- clock that has been put back since: he begins anew, rather than wait until that time has come again.
+CREATE FUNCTION tributary.paced_from_v1(p_spent_until timestamptz, p_now timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN p_spent_until > p_now + interval '1 minute' THEN p_now ELSE greatest(p_spent_until, p_now) END
+$$;
+
 -- Lets one write in before any model is asked: gives the key's first reply (which costs nothing), or counts the write. TB429, with the
 -- seconds to wait as its DETAIL, when the agent is ahead of its pace or the tribe's day is full; nothing is counted then.
 --   p_key, p_digest    the idempotency key and the digest of its request; NULL when the server makes the key
@@ -83,13 +89,16 @@ DECLARE
     written bigint;
 BEGIN
     IF replay IS NOT NULL THEN
+        -- Where commits wait for a standby, one whose wait was cut off is seen here before the standby has it, and a promotion would lose it.
+        -- A lock is written to the log behind it, so this reply waits for what it repeats.
+        PERFORM FROM idempotency WHERE tribe_id = p_tribe AND agent_id = p_agent AND key = p_key FOR KEY SHARE;
         RETURN replay;
     END IF;
     -- losing the last counts in a crash is harmless; waiting for their flush would serialise a tribe's writers a second time
     PERFORM set_config('synchronous_commit', 'off', true);
     INSERT INTO pace AS c (tribe_id, agent_id, spent_until) VALUES (p_tribe, p_agent, now + interval '1 minute' / p_per_minute)
     ON CONFLICT (tribe_id, agent_id) DO UPDATE
-        SET spent_until = greatest(c.spent_until, now) + interval '1 minute' / p_per_minute
+        SET spent_until = paced_from_v1(c.spent_until, now) + interval '1 minute' / p_per_minute
     RETURNING spent_until INTO spent;
     IF spent > now + interval '1 minute' THEN
         RAISE EXCEPTION 'this agent may write % times a minute', p_per_minute USING ERRCODE = 'TB429',

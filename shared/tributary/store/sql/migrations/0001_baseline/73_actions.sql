@@ -4,7 +4,7 @@
 --   (no row) ──begin──► begun ──complete──► done
 --                        │ ▲ └──fail──────► failed ──begin──► begun, the next attempt
 --                        │ └─renew
---                        └── its lease ran out, or its holder is not sure ──► in_doubt
+--                        └── its lease ran out, its holder is not sure, or the database was restored from a backup ──► in_doubt
 --   in_doubt ──complete | fail, by the holder of its lease──► done | failed
 --   in_doubt ──reconcile, by a curator──────────────────────► done (it happened) | failed (it did not: it may be begun again)
 --
@@ -28,7 +28,7 @@ CREATE TABLE tributary.action (
     ended_at       timestamptz,
     result         json CHECK (octet_length(result::text) <= 16384), -- not jsonb, which would write numbers otherwise than they came
     failure        text CHECK (octet_length(failure) BETWEEN 1 AND 2048), -- in its holder's words
-    doubt          text CHECK (doubt IN ('lease_ran_out', 'holder_unsure')), -- why it was in doubt, if it ever was
+    doubt          text CHECK (doubt IN ('lease_ran_out', 'holder_unsure', 'restored')), -- why it was in doubt, if it ever was
     reconciled_by  uuid,
     note           text CHECK (octet_length(note) BETWEEN 1 AND 8192), -- the curator's rationale
     PRIMARY KEY (tribe_id, action_id),
@@ -44,9 +44,10 @@ CREATE TABLE tributary.action (
 CREATE INDEX action_state ON tributary.action (tribe_id, state, action_id);
 CREATE INDEX action_leased ON tributary.action (tribe_id, lease_until) WHERE state = 'begun';
 
--- Whether an action's lease ran out and nobody wrote that down yet.
+-- Whether an action's lease ran out and nobody wrote that down yet. No lease lasts longer than an hour (core/limits.py): what one has left
+-- beyond that it has by a clock that was put back since, and nobody knows any more whether it ran out.
 CREATE FUNCTION tributary.overdue_v1(p_action tributary.action, p_now timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-    SELECT p_action.state = 'begun' AND p_action.lease_until <= p_now
+    SELECT p_action.state = 'begun' AND (p_action.lease_until <= p_now OR p_action.lease_until > p_now + interval '61 minutes')
 $$;
 
 -- An action as it stands, without its lease; NULL when there is none such.
@@ -273,7 +274,8 @@ DECLARE
     now timestamptz := coalesce(p_now, clock_timestamp());
 BEGIN
     IF replay IS NULL THEN
-        UPDATE action a SET lease_until = now + make_interval(secs => p_lease_s)
+        UPDATE action a SET lease_until = now + make_interval(secs => p_lease_s),
+            begun_at = least(a.begun_at, now) -- it cannot have begun later, whatever the clock said then
         WHERE a.tribe_id = p_tribe AND a.action_id = p_action AND a.state = 'begun' AND NOT overdue_v1(a, now)
           AND a.lease_hash = lease_hash_v1(p_lease);
         IF NOT FOUND THEN
@@ -338,13 +340,13 @@ BEGIN
             (SELECT 1 AS doubtful, a.action_id FROM action a
              WHERE a.tribe_id = p_tribe AND coalesce(p_state, 'in_doubt') = 'in_doubt'
                AND (p_before_doubt IS NULL OR p_before_doubt = 1)
-               AND (a.state = 'in_doubt' OR a.state = 'begun' AND a.lease_until <= now)
+               AND (a.state = 'in_doubt' OR overdue_v1(a, now))
                AND (p_before_id IS NULL OR a.action_id < p_before_id)
              ORDER BY a.action_id DESC LIMIT p_limit + 1)
             UNION ALL
             (SELECT 0, a.action_id FROM action a
              WHERE a.tribe_id = p_tribe AND (p_state IS NULL OR a.state = p_state)
-               AND a.state <> 'in_doubt' AND NOT (a.state = 'begun' AND a.lease_until <= now)
+               AND a.state <> 'in_doubt' AND NOT overdue_v1(a, now)
                AND (p_before_id IS NULL OR p_before_doubt = 1 OR a.action_id < p_before_id)
              ORDER BY a.action_id DESC LIMIT p_limit + 1)) o
         ORDER BY o.doubtful DESC, o.action_id DESC LIMIT p_limit + 1);
@@ -361,7 +363,7 @@ CREATE FUNCTION tributary.garden_doubt_v1(p_tribe uuid, p_limit integer, p_now t
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     WITH over AS (
         SELECT a.action_id FROM action a
-        WHERE a.tribe_id = p_tribe AND a.state = 'begun' AND a.lease_until <= coalesce(p_now, clock_timestamp())
+        WHERE a.tribe_id = p_tribe AND overdue_v1(a, coalesce(p_now, clock_timestamp()))
         ORDER BY a.lease_until LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     ), doubted AS (
         UPDATE action a SET state = 'in_doubt', doubt = 'lease_ran_out' FROM over o

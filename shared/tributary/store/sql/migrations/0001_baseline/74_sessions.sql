@@ -42,7 +42,7 @@ CREATE FUNCTION tributary.sign_in_wait_v1(p_source bytea, p_most integer, p_with
 LANGUAGE sql STABLE SET search_path = tributary, pg_temp AS $$
     SELECT ceil(extract(epoch FROM o.oldest + p_within - p_now))::integer
     FROM failed_sign_in f CROSS JOIN LATERAL (SELECT f.failed_at[cardinality(f.failed_at) - p_most + 1] AS oldest) o
-    WHERE f.source_hash = p_source AND o.oldest + p_within > p_now
+    WHERE f.source_hash = p_source AND o.oldest + p_within > p_now AND o.oldest <= p_now -- not of a clock that was put back since
 $$;
 
 -- Writes a failed try down. The table keeps the p_most_sources that failed last, so that nobody makes it grow without end.
@@ -128,6 +128,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     JOIN agent a ON a.tribe_id = s.tribe_id AND a.agent_id = s.agent_id
     CROSS JOIN (SELECT coalesce(p_now, clock_timestamp()) AS now) n
     WHERE s.session_hash = p_session AND s.ends_at > n.now
+      AND s.begun_at <= n.now + interval '1 minute' -- else the clock was put back since, and it would last that much longer
       AND t.revoked_at IS NULL AND t.expires_at > n.now AND a.revoked_at IS NULL
 $$;
 

@@ -59,8 +59,11 @@ BEGIN
             FROM activity c WHERE c.tribe_id = p_tribe AND c.hour >= p_since AND c.hour < p_until GROUP BY 1, 2, 3)
         SELECT json_build_object(
             'ticks', (SELECT coalesce(json_agg(json_build_object('start', t.start, 'ticks', t.ticks)), '[]')
-                      -- every tick has an event, and none is left out
-                      FROM (SELECT h.start, max(h.last) - min(h.first) + 1 AS ticks FROM happened h GROUP BY h.start) t),
+                      -- every tick has an event, but for those that a restore took back, and none is left out
+                      FROM (SELECT h.start, max(h.last) - min(h.first) + 1 - (
+                                SELECT coalesce(sum(upper(r) - lower(r)), 0)::bigint FROM tribe b, unnest(b.lost) r
+                                WHERE b.tribe_id = p_tribe AND lower(r) > min(h.first) AND upper(r) <= max(h.last)) AS ticks
+                            FROM happened h GROUP BY h.start) t),
             'events', (SELECT coalesce(json_agg(json_build_object('start', h.start, 'event', h.event, 'events', h.events)), '[]')
                        FROM happened h),
             'recalls', (SELECT coalesce(json_agg(json_build_object('start', r.start, 'what', r.what, 'calls', r.calls)), '[]')

@@ -48,7 +48,7 @@ BEGIN
     END IF;
     INSERT INTO responder_pace AS c (tribe_id, agent_id, spent_until) VALUES (p_tribe, p_agent, now + interval '1 minute' / p_per_minute)
     ON CONFLICT (tribe_id, agent_id) DO UPDATE
-        SET spent_until = greatest(c.spent_until, now) + interval '1 minute' / p_per_minute
+        SET spent_until = paced_from_v1(c.spent_until, now) + interval '1 minute' / p_per_minute
     RETURNING spent_until INTO spent;
     IF spent > now + interval '1 minute' THEN
         RAISE EXCEPTION 'this agent may ask the incident agent % times a minute', p_per_minute USING ERRCODE = 'TB429',

@@ -36,7 +36,7 @@ RETURNS json LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, p
             WHERE d.tribe_id = p_tribe AND d.unjudged AND l.status = 'active'),
         'overdue', (
             SELECT count(*) FROM action a
-            WHERE a.tribe_id = p_tribe AND a.state = 'begun' AND a.lease_until <= coalesce(p_now, statement_timestamp())),
+            WHERE a.tribe_id = p_tribe AND overdue_v1(a, coalesce(p_now, statement_timestamp()))),
         'in_doubt', (SELECT count(*) FROM action a WHERE a.tribe_id = p_tribe AND a.state = 'in_doubt'),
         'space_id', s.space_id,
         'unembedded', coalesce(n.active, 0) - s.vectors + (

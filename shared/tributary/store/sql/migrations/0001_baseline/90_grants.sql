@@ -65,7 +65,7 @@ GRANT SELECT ON tributary.signing_key TO tributary_recall, tributary_learn, trib
 GRANT EXECUTE ON FUNCTION tributary.show_lesson_v1 TO tributary_recall, tributary_learn, tributary_curate;
 
 -- Recall.
-GRANT EXECUTE ON FUNCTION tributary.recall_v1, tributary.undecided_v1, tributary.clock_v1 TO tributary_recall, tributary_responder;
+GRANT EXECUTE ON FUNCTION tributary.recall_v1, tributary.undecided_v1, tributary.clock_v1, tributary.unreached_v1 TO tributary_recall, tributary_responder;
 
 -- List, look back.
 GRANT EXECUTE ON FUNCTION tributary.list_lessons_v1, tributary.timeline_v1, tributary.changes_v1, tributary.diff_v1 TO tributary_recall;
