@@ -25,6 +25,19 @@ class Scene:
 FIRST = """$({listing} | python -c 'import json, sys; print(json.load(sys.stdin)["{name}"][0]["id"])')"""
 """The id of what a listing shows first."""
 
+PAYMENTS = "tributary tribe list --json | grep -q '\"payments\"' || tributary tribe create payments --curator alice"
+
+CELLS = """
+tributary postgres psql --quiet --command='CREATE DATABASE eu' --command='CREATE DATABASE us'
+asked="SELECT current_setting('unix_socket_directories') || '&port=' || current_setting('port')"
+where=$(tributary postgres psql --tuples-only --no-align --command="$asked")
+export TRIBUTARY_CELLS="eu=postgresql://postgres@/eu?host=$where,us=postgresql://postgres@/us?host=$where"
+tributary migrate --all-cells
+tributary tribe create payments --curator alice --cell eu
+tributary agent create deploy-bot --role writer --tribe payments --cell eu
+"""
+"""Two cells, as databases of the server that is there."""
+
 RUNBOOKS = """
 mkdir -p docs/runbooks .claude/skills/deploying
 printf '# Deploying\\n\\n## Payments\\n\\nDrain the queue before you deploy payments.\\n' > docs/runbooks/deploying.md
@@ -139,8 +152,14 @@ with Memory() as curator:
             ),
         ),
     ),
+    "docs/backup.md": Scene(
+        before=(Given(words="tributary export payments", language="sh", text=PAYMENTS),),
+    ),
+    "docs/scale.md": Scene(
+        before=(Given(words="--cell eu", language="sh", text=CELLS),),
+    ),
     "docs/exporting.md": Scene(
-        before=(Given(words="tributary export payments", language="sh", text="tributary tribe create payments --curator alice"),),
+        before=(Given(words="tributary export payments", language="sh", text=PAYMENTS),),
         instead={"tributary migrate ": "export TRIBUTARY_HOME=$HOME/there\ntributary migrate "},
     ),
 }
