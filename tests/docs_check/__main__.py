@@ -36,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupted)
     began = time.monotonic()
     try:
-        with machine() as new, Reader(new) as reader:
+        texts = {page: read(page) for page in pages()}  # as they are in the clone, whatever is edited meanwhile
+        with machine() as new, Reader(new, texts) as reader:
             uncommitted = f", with {new.changes} files that are not committed yet" if new.changes else ""
             print(
                 f"a clone of HEAD{uncommitted}; an empty home; of variables PATH, LANG and what leads to the package index",
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             if reader.read(README):
                 for page in asked:
-                    if any(block.is_run or block.reason for block in blocks(page, read(page))):
+                    if any(block.is_run or block.reason for block in blocks(page, texts[page])):
                         reader.read(page)
             for line in _table(reader):
                 print(line)

@@ -68,11 +68,11 @@ def _git(*words: str, at: Path) -> str:
 
 
 @contextmanager
-def machine() -> Iterator[Machine]:
+def machine(port: int = PORT) -> Iterator[Machine]:
     """Gives the machine, and afterwards ends what was started in it and removes it; raises Busy when the port is taken."""
     with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", PORT)) == 0:
-            raise Busy(f"something listens on port {PORT}, where the pages' server will be: end it first")
+        if probe.connect_ex(("127.0.0.1", port)) == 0:
+            raise Busy(f"something listens on port {port}, where the pages' server will be: end it first")
     folder = Path(tempfile.mkdtemp(prefix="tributary-docs-"))
     folder.chmod(0o755)  # the database's own account must pass through it when all of this runs as root
     try:

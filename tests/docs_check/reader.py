@@ -7,12 +7,13 @@ import re
 import shlex
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from tests.docs_check import commands
-from tests.docs_check.blocks import Block, blocks, pages, read
+from tests.docs_check.blocks import Block, blocks
 from tests.docs_check.machine import Machine
 from tests.docs_check.scenes import SCENES, Scene
 from tests.docs_check.talking import Show, Talking, end_group
@@ -41,10 +42,10 @@ serve() {
 class Reader:
     """Reads pages on a machine; keeps what became of each block."""
 
-    def __init__(self, on: Machine) -> None:
+    def __init__(self, on: Machine, texts: Mapping[str, str]) -> None:
         self._machine = on
         self._server = on.folder / "serving.pid"
-        self._pages = {page: read(page) for page in pages()}  # as they are now, like the clone, whatever is edited meanwhile
+        self._texts = texts
         self.ended: dict[str, Counter[str]] = {}
         """By page, how many blocks were `ok`, `failed`, `not run` and `shown`."""
         self.reasons: Counter[str] = Counter()
@@ -59,7 +60,7 @@ class Reader:
 
     def read(self, page: str) -> bool:
         """Runs the blocks of a page in their order, README's in Python once its server is there; tells whether none failed."""
-        found = list(blocks(page, self._pages[page]))
+        found = list(blocks(page, self._texts[page]))
         if page == README:
             found.sort(key=lambda block: block.language == "python")
         scene = SCENES.get(page, Scene())
@@ -148,34 +149,38 @@ class Place:
             if talking is not None:
                 talking.end()
 
-    def run(self, language: str, text: str, *, page: str, line: int) -> str | None:
+    def run(self, language: str, text: str, *, page: str, line: int, within_s: float = WITHIN_S) -> str | None:
         """Runs a block, shows what it prints, and returns why it failed, or None."""
         file = self._machine.folder / f"block.{language}"
         if language == "python":
             file.write_text(text, encoding="utf-8")
-            return self._in_python(file, page=page, line=line)
+            return self._in_python(file, page=page, line=line, within_s=within_s)
         if language == "sql":
             file.write_text(text, encoding="utf-8")
             text = shlex.join([str(self._machine.clone / ".venv/bin/python"), str(HERE / "in_database.py"), str(file)])
         script = self._machine.folder / "block.bash"
         script.write_text(SERVING.sub(r"\1serve \2", text), encoding="utf-8")
-        return self._in_shell(script)
+        return self._in_shell(script, within_s=within_s)
 
-    def _in_shell(self, script: Path) -> str | None:
+    def _in_shell(self, script: Path, *, within_s: float) -> str | None:
         if self._shell is None or self._shell.has_ended:
+            if self._shell is not None:
+                self._shell.end()
             self._shell = self._talk("/bin/bash", "--noprofile", "--norc")
             functions = self._machine.folder / "functions.bash"
             functions.write_text(FUNCTIONS, encoding="utf-8")
             self._shell.ask(f". {functions}; printf '\\n%s 0\\n' {self._shell.mark}", within_s=WITHIN_S)
         return self._shell.ask(
-            f"failed=0; . {script} < /dev/null; printf '\\n%s %s\\n' {self._shell.mark} \"$failed\"", within_s=WITHIN_S
+            f"failed=0; . {script} < /dev/null; printf '\\n%s %s\\n' {self._shell.mark} \"$failed\"", within_s=within_s
         )
 
-    def _in_python(self, file: Path, *, page: str, line: int) -> str | None:
+    def _in_python(self, file: Path, *, page: str, line: int, within_s: float) -> str | None:
         if self._python is None or self._python.has_ended:
+            if self._python is not None:
+                self._python.end()
             self._python = self._talk(str(self._machine.clone / ".venv/bin/python"), "-u", str(HERE / "worker.py"))
         asked = {"file": str(file), "page": page, "line": line, "mark": self._python.mark}
-        return self._python.ask(json.dumps(asked), within_s=WITHIN_S)
+        return self._python.ask(json.dumps(asked), within_s=within_s)
 
     def _talk(self, *command: str) -> Talking:
         folder = self._folder if self._folder.exists() else self._machine.home

@@ -32,7 +32,8 @@ class Talking:
             start_new_session=True,
         )
         self._said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -75,6 +76,11 @@ class Talking:
                 self._process.stdin.close()
         end_group(self._process.pid)
         self._process.wait()
+        self._reading.join(timeout=10)
+        if (
+            self._process.stdout is not None and not self._reading.is_alive()
+        ):  # else a stranger to the session still holds it open
+            self._process.stdout.close()
 
 
 def end_group(group: int, *, patience_s: float = 10.0) -> None:
