@@ -22,7 +22,7 @@ CDK := npx --yes aws-cdk@2.1148.1
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo demos screenshots serve test test-system test-browser fuzz test-pg16 test-pg17 restore-drill lint \
-	types arrows check bench load load-docs bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos gates openapi \
+	types arrows check bench load load-docs bench-peers test-peers bench-full bench-docs eval eval-retrieval chaos gates docs-check openapi \
 	async-client layer layer-local layer-dashboard layer-mcp layer-x86 layer-lock sbom audit synth bootstrap diff deploy destroy \
 	system-deps clean
 
@@ -160,6 +160,9 @@ chaos: $(VENV)/dev.stamp  ## five minutes of random histories, each checked, the
 
 gates: $(VENV)/dev.stamp  ## see each guard's test go red without it, in copies of the tree; writes docs/gates.md (NAME="one two", STALE=1)
 	$(RUN) -m tests.gates $(NAME) $(if $(STALE),--stale)
+
+docs-check: $(VENV)/dev.stamp  ## every command of README and docs, in order, in surroundings as clean as can be had (docs/contributing.md)
+	$(RUN) -m tests.docs_check
 
 async-client: $(VENV)/dev.stamp  ## make the SDK's asynchronous modules anew from its blocking ones (docs/sdk.md)
 	$(RUN) -m tests.async_client

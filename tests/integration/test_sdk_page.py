@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.docs_check.blocks import blocks
 from tests.tribes import Tribal
 from tributary.client import Memory
 from tributary.core.agent import Role
@@ -24,10 +24,10 @@ def test_every_example_of_the_page_runs(
         monkeypatch.setenv("TRIBUTARY_URL", gateway.url)
         monkeypatch.setenv("TRIBUTARY_TOKEN", tribal.curator_token)
         known: dict[str, Any] = {"__name__": "page", "server_url": gateway.url, "token": tribal.curator_token, "writer": writer}
-        examples = list(re.finditer(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+        examples = [one for one in blocks("docs/sdk.md", text) if one.language == "python"]
         for one in examples:
-            lines = "\n" * text[: one.start(1)].count("\n")  # so that a failure names the line of the page
-            exec(compile(lines + one.group(1), str(PAGE), "exec"), known)
+            lines = "\n" * one.line  # so that a failure names the line of the page
+            exec(compile(lines + one.text, str(PAGE), "exec"), known)
         known["memory"].close()
     printed = capsys.readouterr().out
     assert len(examples) >= 12

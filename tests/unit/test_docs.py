@@ -386,10 +386,8 @@ def test_every_method_of_the_sdk_is_documented_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere_and_no_path_of_a_machine_is_named(page: str) -> None:
+def test_no_path_of_a_machine_is_named(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert (DOCS / page).parent.joinpath(target).exists() or "://" in target, target
     assert not re.search(r"/(?:root|tmp|home|work|Users)/", text)
 
 
