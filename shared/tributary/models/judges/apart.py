@@ -54,8 +54,8 @@ def _own(items: Sequence[Item], others: Sequence[Item], matching: Matching, side
     own = [item for item in items if item.key not in _DEGREES and item.surface not in spelt]
     strange = {
         (at, i.phrase)
-        for at, found in ((side, items), (1 - side, others))
-        for i in found
+        for at, over in ((side, items), (1 - side, others))
+        for i in over
         if i.weight >= _WHOLE and i.role in (Role.SCOPE, Role.CONDITION) and stem(i.surface) not in VERBS
     }
     loose = [p for p in matching.pairs if _is_loose(*p) and any((at, p[at].phrase) in strange for at in (0, 1))]
@@ -72,7 +72,13 @@ def _in_one_part(mine: Sequence[Item], others: Sequence[Item]) -> tuple[Sequence
         a, b = ([item for item in items if item.role is part] for items in (mine, others))
         if a and b and max(_weight(a), _weight(b)) >= _WHOLE:
             return a, b
-    return (), ()
+    a, b = ([item for item in items if _orders(item)] for items in (mine, others))
+    return a, b
+
+
+def _orders(item: Item) -> bool:
+    """Tells the "warm" of "warm the cache", which is not "clear the cache", from the "returns" of "the API returns it"."""
+    return item.role is Role.PREDICATE and item.weight >= _WHOLE and item.before in ("", "THEN")
 
 
 def _beside_kin_predicates(

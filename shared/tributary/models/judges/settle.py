@@ -329,9 +329,7 @@ class _Comparison:
                 and item.place not in placed
                 and not (item.key in NEGATING and (item.sign > 0 or (item.sign < 0 and item.place in denying)))
             ]
-            for items, other, placed in zip(
-                (self.matching.old, self.matching.new), (self.new, self.old), turned, strict=True
-            )
+            for items, other, placed in zip((self.matching.old, self.matching.new), (self.new, self.old), turned, strict=True)
         )
         return say_apart(self.matching, left_old, left_new)
 
