@@ -12,8 +12,8 @@ the other 30, after rules for them, 0.87, with two called the same; and o, writt
 The batch q is about lessons that share the symptom or the cure, and say another of the other. It was written after the rules for
 them, to keep them.
 
-The `test` split is half of batch a, all of f, h and o, and half of q, whose wrong answers nobody looked at; the others are `tune`. Rules were
-made for sentences built like some of o, though, so that its present score flatters.
+The `test` split is half of batch a, all of f, h and o, whose wrong answers nobody looked at, and half of q; the others are
+`tune`. Rules were made for sentences built like some of o and q, though, so that its present score flatters.
 """
 
 from __future__ import annotations
