@@ -186,7 +186,7 @@ GROUP = Group(
                 Cut(
                     path=f"{LIBRARY}/learn/deciding.py",
                     old="        forced.update(dict.fromkeys(reading.opponents, VerdictKind.CONFLICTS))\n        forced.update(proposal.stored.forced)\n",
-                    new="",
+                    new="        forced.update({})\n",
                 ),
                 Cut(path=_TABLES, old=",\n    CONSTRAINT rival_not_both CHECK (NOT (a_on AND b_on))", new=""),
             ),

@@ -24,33 +24,3 @@ GROUPS: tuple[Group, ...] = (
     secrets.GROUP,
     operations.GROUP,
 )
-
-WAITING: frozenset[str] = frozenset(
-    {
-        "space-under-the-gate",
-        "every-rival-ends",
-        "verdict-ids-are-checked",
-        "late-answer-rechecked",
-        "erased-gets-no-vector",
-        "embedding-locks-the-lesson",
-        "held-text-hidden",
-        "held-listing-hidden",
-        "held-lesson-hidden",
-        "strict-csp",
-        "evidence-is-saved-not-shown",
-        "curator-reconciles",
-        "responder-doubt",
-        "memory-needs-a-role",
-        "stored-role",
-        "agents-under-the-gate",
-        "tribe-of-a-lesson",
-        "tribe-of-a-search",
-        "tribe-of-changes",
-        "tribe-of-a-file",
-        "traces-without-messages",
-        "tokens-are-hashed",
-        "sign-in-waits",
-        "sign-in-one-by-one",
-    }
-)
-"""Written down, and not taken out yet: `make gates STALE=1` does, and who has seen one fail takes its name off this list."""

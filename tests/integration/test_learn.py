@@ -247,6 +247,7 @@ def test_lessons_of_another_tribe_cannot_be_seen_or_confirmed(database_url: str)
         lesson = one.learn(one.curator, HEADER).lesson
         assert lesson is not None
         assert two.recall("deploy API payments header").hits == ()
+        two.learn(two.curator, "Pagers rotate on Mondays.")  # so that its clock has reached the tick of the other's lesson
         for call in (two.memory.reinforce, two.memory.lesson):
             with pytest.raises(NotFound):
                 call(two.curator, lesson.lesson_id)
