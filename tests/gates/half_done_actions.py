@@ -30,8 +30,8 @@ GROUP = Group(
             cuts=(
                 Cut(
                     path=_ACTIONS,
-                    old="    SELECT p_action.state = 'begun' AND p_action.lease_until <= p_now\n",
-                    new="    SELECT p_action.state = 'begun' AND p_action.lease_until <= p_now AND false\n",
+                    old="AND (p_action.lease_until <= p_now OR p_action.lease_until > p_now + interval '61 minutes')\n",
+                    new="AND false\n",
                 ),
             ),
             tests=(
@@ -45,8 +45,8 @@ GROUP = Group(
             cuts=(
                 Cut(
                     path=_ACTIONS,
-                    old="        WHERE a.tribe_id = p_tribe AND a.state = 'begun' AND a.lease_until <= coalesce(p_now, clock_timestamp())\n        ORDER BY",
-                    new="        WHERE false AND a.tribe_id = p_tribe AND a.lease_until <= coalesce(p_now, clock_timestamp())\n        ORDER BY",
+                    old="        WHERE a.tribe_id = p_tribe AND overdue_v1(a, coalesce(p_now, clock_timestamp()))\n",
+                    new="        WHERE false AND a.tribe_id = p_tribe AND overdue_v1(a, coalesce(p_now, clock_timestamp()))\n",
                 ),
             ),
             tests=("tests/integration/test_actions.py::test_the_gardener_writes_down_that_a_lease_ran_out",),
