@@ -153,10 +153,10 @@ with Memory() as curator:
         ),
     ),
     "docs/backup.md": Scene(
-        before=(Given(words="tributary export payments", language="sh", text=PAYMENTS),),
+        before=(Given(words="tributary export payments", language="sh", text=f"mkdir ~/backup && cd ~/backup\n{PAYMENTS}"),),
     ),
     "docs/scale.md": Scene(
-        before=(Given(words="--cell eu", language="sh", text=CELLS),),
+        before=(Given(words="--cell eu", language="sh", text=f"mkdir ~/scale && cd ~/scale\n{CELLS}"),),
     ),
     "docs/exporting.md": Scene(
         before=(Given(words="tributary export payments", language="sh", text=PAYMENTS),),
