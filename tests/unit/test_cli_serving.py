@@ -114,7 +114,7 @@ def test_a_token_that_the_database_does_not_know_is_left_and_told_of(around: Sur
     foreign = Connection(url="http://127.0.0.1:9001", token="of-another-database")
     write_connection(home, foreign)
     result = serve(around)
-    assert "keeps no token that this database knows" in result.stdout
+    assert "No token that this database knows is kept in" in result.stdout
     assert "tributary agent create NAME --role curator" in result.stdout
     assert "$TRIBUTARY_TOKEN" in result.stdout
     assert read_connection(home) == foreign

@@ -19,7 +19,8 @@ import tributary
 from tests.unit.client_fakes import Tribe
 from tributary.client import DEFAULT_URL, Memory, NotConfigured
 from tributary.client.place import find_place, is_loopback
-from tributary.contract.home import Connection, write_connection
+from tributary.contract.home import Connection, read_connection, write_connection
+from tributary.edges.cli.connection import Lease, keep_token
 
 OTHER = "https://memory.example.org"
 
@@ -184,3 +185,20 @@ def test_the_sdk_needs_nothing_of_the_server() -> None:
 def test_the_base_install_brings_httpx_and_pydantic_and_no_more() -> None:
     project = tomllib.loads((Path(tributary.__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert [re.split(r"[^\w-]", one)[0] for one in project["dependencies"]] == ["httpx", "pydantic"]
+
+
+def test_a_server_that_keeps_no_token_is_found_by_its_home_and_a_token_that_is_kept_goes_to_it(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    """As beside the original of a memory that was restored: what is asked of the one must not reach the other."""
+    lease = Lease(tmp_path)
+    assert found(None, "given", home) == (DEFAULT_URL, "given")
+    lease.serves_at("http://127.0.0.1:8390")
+    second = Lease(tmp_path)
+    second.serves_at("http://127.0.0.1:9999")  # not the one that the home is known by
+    assert found(None, "given", home) == ("http://127.0.0.1:8390", "given")
+    keep_token(home, "made")
+    assert read_connection(tmp_path) == Connection(url="http://127.0.0.1:8390", token="made")
+    assert found(None, None, home) == ("http://127.0.0.1:8390", "made")
+    for one in (second, lease):
+        one.close()

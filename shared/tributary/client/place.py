@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tributary.client.aws import Aws, Signing, signing_at
 from tributary.client.errors import NotConfigured
-from tributary.contract.home import home, read_connection
+from tributary.contract.home import home, read_connection, serving_at
 
 DEFAULT_PORT = 8377
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
@@ -55,8 +55,9 @@ def find_place(url: str | None, token: str | None, environment: Mapping[str, str
     stored = read_connection(folder)
     set_url, set_token = environment.get("TRIBUTARY_URL") or None, environment.get("TRIBUTARY_TOKEN") or None
     signing = _signing(token, set_token, environment, aws)
+    left = stored.url if stored else serving_at(folder)
     local = _Known(
-        url=_checked_url(stored.url, f"the connection file in {folder}") if stored else DEFAULT_URL,
+        url=_checked_url(left, f"what the server left in {folder}") if left else DEFAULT_URL,
         token=stored.token if stored else None,
         hint="start it with 'tributary serve'",
     )

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CONNECTION_FILE = "connection.json"
+SERVING_FILE = "serving.lock"
+"""Held by the server that the connection file names, and says where it serves, or served last."""
 
 
 def home(environment: Mapping[str, str]) -> Path:
@@ -38,6 +40,14 @@ def read_connection(folder: Path) -> Connection | None:
         stored = json.loads((folder / CONNECTION_FILE).read_text(encoding="utf-8"))
         return Connection(url=str(stored["url"]), token=str(stored["token"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def serving_at(folder: Path) -> str | None:
+    """Returns where the server of `folder` serves, or served last; it may keep no token that a client could use. Else None."""
+    try:
+        return (folder / SERVING_FILE).read_text(encoding="utf-8").strip() or None
+    except (OSError, ValueError):
         return None
 
 

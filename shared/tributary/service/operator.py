@@ -428,7 +428,7 @@ class Operator:
     def _tribe(self, connection: psycopg.Connection, name: str) -> Tribe:
         row = connection.execute(statement("access", "tribe"), {"name": name}).fetchone()
         if row is None:
-            raise NotFound(f"there is no tribe named '{name}'; 'tributary tribe create {name}' makes it")
+            raise NotFound(f"there is no tribe named '{name}'; 'tributary tribe list' shows those that there are")
         return _tribe(row)
 
 

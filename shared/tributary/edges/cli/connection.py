@@ -10,21 +10,34 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tributary.contract.home import CONNECTION_FILE, Connection, home, read_connection, write_connection
+from tributary.contract.home import (
+    CONNECTION_FILE,
+    SERVING_FILE,
+    Connection,
+    home,
+    read_connection,
+    serving_at,
+    write_connection,
+)
 
-_SERVING_LOCK = "serving.lock"
 _SETUP_LOCK = "setup.lock"
 _PAUSE_S = 0.5
 
 
 def keep_token(environment: Mapping[str, str], token: str) -> Path:
     """Makes `token` the one of the connection file, the address stays. The token before it is set aside, not lost."""
+    folder = made_home(environment)
+    url = address(folder)
+    set_aside(folder, unless=token)
+    return write_connection(folder, Connection(url=url, token=token))
+
+
+def address(folder: Path) -> str:
+    """Returns where the server of this home is to be looked for: as the connection file says, or the server itself."""
     from tributary.client import DEFAULT_URL
 
-    folder = made_home(environment)
     before = read_connection(folder)
-    set_aside(folder, unless=token)
-    return write_connection(folder, Connection(url=before.url if before else DEFAULT_URL, token=token))
+    return before.url if before else serving_at(folder) or DEFAULT_URL
 
 
 def made_home(environment: Mapping[str, str]) -> Path:
@@ -60,11 +73,18 @@ class Lease:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = _open_lock(folder / _SERVING_LOCK)
+        self._lock = _open_lock(folder / SERVING_FILE)
         self._over = threading.Event()
         self._waiting: threading.Thread | None = None
         self.held = _lock(self._lock, wait=False)
         """Whether this process has the right."""
+
+    def serves_at(self, url: str) -> None:
+        """Says where we serve, if the right is ours: for a client whose token the connection file does not keep."""
+        if self.held:
+            self._lock.truncate(0)
+            self._lock.seek(0)
+            self._lock.write(url.encode())
 
     def follow(self, connection: Callable[[], Connection]) -> None:
         """Writes what `connection` returns into the file: now if the right is ours, else once it becomes so."""

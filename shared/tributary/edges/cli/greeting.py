@@ -116,7 +116,8 @@ class Greeting:
             if self.kept_for is not None:
                 yield f"A token of agent '{shown(self.kept_for)}' is kept in {file}."
             else:
-                yield f"{file} keeps no token that this database knows. Tokens are shown only when they are made; make another:"
+                yield f"No token that this database knows is kept in {file}."
+                yield "Tokens are shown only when they are made; make another:"
                 yield f"  {_command()} agent create NAME --role curator --tribe {shlex.quote(tribe)} --keep"
         else:
             until = f", good until {moment(self.token_good_until)}" if self.token_good_until else ""

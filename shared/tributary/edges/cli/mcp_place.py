@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tributary.client import DEFAULT_URL, Memory, TributaryError
+from tributary.client import Memory, TributaryError
 from tributary.contract.home import Connection, read_connection, write_connection
 from tributary.contract.route import Role
-from tributary.edges.cli.connection import made_home, set_aside
+from tributary.edges.cli.connection import address, made_home, set_aside
 from tributary.edges.cli.failures import CommandFailed, foreseen
 from tributary.edges.cli.own_agent import own_agent
 from tributary.edges.cli.preparing import kept_by, make_ready
@@ -128,9 +128,9 @@ def _keeper(operator: OperatorFace, memory: ServedMemory, folder: Path, tribe: s
         rule = "this database has tribes, and no token is kept here for any: set TRIBUTARY_TOKEN to an agent's"
         raise CommandFailed("not_configured", rule)
     made = operator.rotate(tribe, curators[0].name, keep_others=True)
-    before = read_connection(folder)
+    url = address(folder)
     set_aside(folder, unless=made.secret)
-    write_connection(folder, Connection(url=before.url if before else DEFAULT_URL, token=made.secret))
+    write_connection(folder, Connection(url=url, token=made.secret))
     return made.secret
 
 

@@ -31,6 +31,7 @@ def postgres(
         found = shutil.which(command[0], path=environment["PATH"])
         if found is None:
             raise CommandFailed("not_found", f"there is no program '{command[0]}' here")
-        ended = subprocess.run([found, *command[1:]], env=environment, check=False).returncode  # noqa: S603  (the caller's own command)
+        # what it writes is as secret as the database: its owner's alone
+        ended = subprocess.run([found, *command[1:]], env=environment, umask=0o077, check=False).returncode  # noqa: S603  (the caller's own command)
     if ended:
         raise typer.Exit(ended if ended > 0 else 128 - ended)

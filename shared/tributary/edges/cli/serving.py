@@ -73,6 +73,7 @@ def _serve(doors: Doors, output: Output, *, host: str, port: int, tribe: str) ->
 
         def started(about: Started) -> None:
             local = _local(about.url)
+            lease.serves_at(local)
             if kept is not None:
                 lease.follow(lambda: _connection(memory, folder, local, kept))
             greeting = _greeting(settings, prepared, folder, local, host=host, kept=kept, lease=lease, models=models)
