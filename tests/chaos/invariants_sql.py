@@ -234,7 +234,11 @@ OF_A_TRIBE: Mapping[str, LiteralString] = {
         SELECT l.lesson_id FROM tributary.lesson l WHERE l.tribe_id = %(tribe)s AND l.status = 'erased' AND (EXISTS (
             SELECT FROM tributary.review r WHERE r.tribe_id = l.tribe_id AND l.lesson_id = ANY (r.lesson_ids))
             OR EXISTS (SELECT FROM tributary.dispute d
-                       WHERE d.tribe_id = l.tribe_id AND d.rationale IS NOT NULL AND (d.lesson_id = l.lesson_id OR EXISTS (
+                       -- one that was given later, of a dispute that went on about others, quotes nothing of it
+                       WHERE d.tribe_id = l.tribe_id AND d.rationale IS NOT NULL AND d.closed_tick <= (
+                           SELECT max(e.tick) FROM tributary.lesson_event e
+                           WHERE (e.tribe_id, e.lesson_id, e.event) = (l.tribe_id, l.lesson_id, 'erased'))
+                       AND (d.lesson_id = l.lesson_id OR EXISTS (
                            SELECT FROM tributary.dispute_about b
                            WHERE (b.tribe_id, b.dispute_id, b.lesson_id) = (d.tribe_id, d.dispute_id, l.lesson_id)))))""",
     # -- what has no tick
