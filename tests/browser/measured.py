@@ -53,7 +53,7 @@ def keep_runs(tribal: Tribal, ends_at: datetime) -> None:
                     commit=commit,
                     tier="offline",
                     models={
-                        "judge": "local-rules/5",
+                        "judge": "local-rules/6",
                         "strong judge": None,
                         "screen": "local-rules/9",
                         "embedder": "all-MiniLM-L6-v2" if number < len(COMMITS) - 1 else "bge-small-en-v1.5",

@@ -17,7 +17,7 @@ RUN = EvaluationRun(
     at=NOW,
     commit="c80afec",
     tier="offline",
-    models={"judge": "local-rules/5", "strong judge": None},
+    models={"judge": "local-rules/6", "strong judge": None},
     found=(
         Evaluation(suite="classification", metric="confusion.conflicts.conflicts", value=89, n=97, lower=None, upper=None),
         Evaluation(suite="classification", metric="confusion.conflicts.unsure", value=8, n=97, lower=None, upper=None),

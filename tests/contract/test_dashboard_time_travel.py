@@ -10,6 +10,7 @@ import httpx2
 
 from tests.dashboards import Markup, Visitor, overheard, visiting
 from tests.doubles import RuledJudge, SetClock
+from tests.spaces import operating
 from tests.tribes import SEEN, Tribal, open_tribal
 from tributary.core.agent import Role
 from tributary.core.curation import RetireCause
@@ -167,6 +168,24 @@ def test_moments_that_are_none_are_told_beside_what_was_typed(tribal: Tribal) ->
             assert "<html" not in part.text
         assert "Nothing was believed yet" in told(visitor, at=0)
         assert "Tick 0 is the beginning" in told(visitor, at="1970-01-01T00:00")
+
+
+def test_ticks_that_a_restore_took_back_are_told_and_those_around_them_are_shown(tribal: Tribal) -> None:
+    tribal.learn(tribal.curator, OLD, subject="backups")
+    with operating(tribal) as operator:
+        back = operator.after_restore(tribal.name, ticks=1000)
+    tribal.learn(tribal.curator, NEW, subject="restores")
+    with visiting(tribal, Role.READER) as visitor:
+        assert f"What tick {back.tick} did restored by" in told(visitor, at=back.tick)
+        assert NEW in told(visitor, at=back.tick + 1)
+        assert OLD in told(visitor, at=1)
+        assert "Began" in told(visitor, from_=1)
+        for query in ("at=5", "from=5", "from=1&at=5", f"at={back.tick - 1}"):
+            page = visitor.get(f"/time-travel?{query}")
+            assert page.status_code == 400
+            assert "That moment was lost" in words(page), query
+            assert f"from a backup of tick 1, and goes on from tick {back.tick}" in words(page)
+        assert "That goes backwards" in words(visitor.get(f"/time-travel?from={back.tick}&at=1"))
 
 
 def test_instant_after_the_last_tick_is_said_to_be_unsettled_and_one_without_zone_is_of_utc(database_url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,7 @@ from http.client import HTTPResponse
 import httpx
 import psutil
 import pytest
+import uvicorn
 
 from tests.contract.samples import RECALL, bearer
 from tests.contract.stand_in import StandIn
@@ -20,8 +22,8 @@ from tests.contract.test_gateway import WHOLE, Sent, code_of, converse
 from tests.providers.server import wait_for
 from tributary.contract.limits import BODY_BYTES
 from tributary.edges.gateway import Gateway, Started, running
-from tributary.edges.gateway.app import MOST_IN_FLIGHT
-from tributary.edges.gateway.patience import Patience
+from tributary.edges.gateway.app import MOST_IN_FLIGHT, Send
+from tributary.edges.gateway.patience import Patience, protocol_of
 
 BODY = json.dumps(RECALL).encode()
 HEAD = (
@@ -40,7 +42,10 @@ def connected(started: Started, sent: bytes = b"") -> Iterator[socket.socket]:
 
 def is_served(started: Started) -> bool:
     with httpx.Client(base_url=started.url, trust_env=False, timeout=20) as http:
-        return http.post("/v1/recall", json=RECALL, headers=bearer("reader")).status_code == 200
+        try:
+            return http.post("/v1/recall", json=RECALL, headers=bearer("reader")).status_code == 200
+        except httpx.TransportError:
+            return False
 
 
 def status_of_reply(caller: socket.socket) -> int:
@@ -143,6 +148,72 @@ def test_one_connection_too_many_cuts_the_one_that_was_waited_for_the_longest() 
         assert is_cut(slow[0])
         slow[3].sendall(HEAD[30:] + BODY)
         assert status_of_reply(slow[3]) == 200
+
+
+def test_of_many_that_come_at_once_no_more_stay_than_may_be() -> None:
+    came = threading.Event()
+
+    class Busy(StandIn):
+        def cell_for(self, token: str) -> str | None:
+            came.wait(20)  # on the event loop's own thread, so that all who come meanwhile are let in at once
+            return super().cell_for(token)
+
+    with running(Busy(), patience=Patience(head_s=LONG_S, connections=4)) as started, ExitStack() as callers:
+        callers.enter_context(connected(started, HEAD + BODY))
+        many = [callers.enter_context(connected(started)) for _ in range(40)]
+        came.set()
+        assert wait_for(lambda: len(peers_of(started.port)) <= 4)
+        assert is_cut(many[0])
+        assert is_served(started)
+
+
+def test_who_takes_nothing_of_his_reply_is_cut_for_one_too_many() -> None:
+    patience = Patience(head_s=LONG_S, reply_s=LONG_S, connections=2)
+    with running(StandIn(), patience=patience) as started, ExitStack() as callers:
+        for _ in range(2):
+            caller = callers.enter_context(socket.socket())
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            caller.connect((started.host, started.port))
+            caller.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+        assert wait_for(lambda: is_served(started))
+
+
+@pytest.mark.parametrize("last", [b"no HTTP at all\r\n\r\n", None], ids=["nonsense", "nothing-more"])
+def test_who_leaves_a_reply_in_the_way_of_his_connections_end_is_cut(last: bytes | None) -> None:
+    with serving_so_much(30_000, Patience(reply_s=0.2)) as port, socket.socket() as caller:
+        caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        caller.connect(("127.0.0.1", port))
+        mine = caller.getsockname()
+        caller.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert wait_for(lambda: mine in peers_of(port))
+        if last is None:
+            caller.shutdown(socket.SHUT_WR)
+        else:
+            caller.sendall(last)
+        assert wait_for(lambda: mine not in peers_of(port))
+
+
+@contextmanager
+def serving_so_much(size: int, patience: Patience) -> Iterator[int]:
+    """Serves replies of that size from a socket that itself keeps next to nothing of them; gives the port."""
+
+    async def app(_scope: object, _receive: object, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
+        await send({"type": "http.response.body", "body": b"x" * size})
+
+    config = uvicorn.Config(app, http=protocol_of(patience), lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def test_who_is_being_served_is_never_the_one_that_is_cut() -> None:

@@ -240,5 +240,35 @@ GROUP = Group(
                 "tests/integration/test_responder.py::test_a_change_that_rds_did_not_answer_is_in_doubt_at_once_and_one_that_it_refused_may_be_tried_again",
             ),
         ),
+        Gate(
+            name="restored-doubt",
+            guards="an action that was under way when the backup was made is in doubt after a restore, and nobody runs it again",
+            without="leaving it to its holder",
+            cuts=(
+                Cut(
+                    path=f"{BASELINE}/81_restored.sql",
+                    old="doubt = 'restored' WHERE a.tribe_id = p_tribe AND a.state = 'begun';",
+                    new="doubt = 'restored' WHERE false AND a.tribe_id = p_tribe AND a.state = 'begun';",
+                ),
+            ),
+            tests=(
+                "tests/integration/test_after_restore.py::test_an_action_under_way_is_in_doubt_and_not_begun_again_but_its_holder_may_still_end_it",
+            ),
+        ),
+        Gate(
+            name="lease-of-a-wrong-clock",
+            guards="a lease from a clock that was put back is held by nobody for longer than any lease lasts",
+            without="believing whatever time it says",
+            cuts=(
+                Cut(
+                    path=_ACTIONS,
+                    old=" OR p_action.lease_until > p_now + interval '61 minutes')",
+                    new=")",
+                ),
+            ),
+            tests=(
+                "tests/chaos/test_clock_steps.py::test_an_action_whose_lease_is_of_a_clock_that_was_put_back_is_in_doubt_and_its_holder_may_end_it",
+            ),
+        ),
     ),
 )

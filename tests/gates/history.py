@@ -330,5 +330,35 @@ GROUP = Group(
             ),
             tests=("tests/integration/test_transfer.py::test_two_believed_rivals_are_refused_though_each_lesson_alone_is_right",),
         ),
+        Gate(
+            name="lost-ticks",
+            guards="ticks that a restore from a backup took back are not taken for those that come after it",
+            without="taking every tick for one that was reached",
+            cuts=(
+                Cut(
+                    path=f"{BASELINE}/60_recall.sql",
+                    old="    IF gone IS NOT NULL THEN\n",
+                    new="    IF false THEN\n",
+                ),
+            ),
+            tests=(
+                "tests/integration/test_after_restore.py::test_ticks_of_the_lost_future_are_told_from_those_that_come_after_the_restore",
+            ),
+        ),
+        Gate(
+            name="lost-receipt",
+            guards="a receipt of a tick that is lost verifies as unknown, never as agreeing",
+            without="asking nobody whether its tick is known",
+            cuts=(
+                Cut(
+                    path=f"{LIBRARY}/recall/verifying.py",
+                    old="        if self._is_lost(said):\n",
+                    new="        if False:\n",
+                ),
+            ),
+            tests=(
+                "tests/integration/test_after_restore.py::test_receipt_of_a_tick_ahead_of_the_clock_is_unknown_before_the_operator_says_anything",
+            ),
+        ),
     ),
 )

@@ -269,5 +269,76 @@ GROUP = Group(
                 "tests/contract/test_gateway.py::test_requests_of_a_cell_beyond_its_half_are_503_and_those_of_others_are_served",
             ),
         ),
+        Gate(
+            name="migration-lets-go",
+            guards="a migration that waits for a lock lets go of it, so that readers do not wait behind it",
+            without="waiting as long as it takes",
+            cuts=(
+                Cut(
+                    path=f"{LIBRARY}/store/migrate.py",
+                    old="            driver.execute(f\"SET LOCAL lock_timeout = '{LOCK_WAIT_S}s'\".encode())\n",
+                    new="",
+                ),
+            ),
+            tests=(
+                "tests/chaos/test_migrating.py::test_a_migration_behind_a_long_transaction_lets_readers_through_until_it_gets_its_lock",
+            ),
+        ),
+        Gate(
+            name="old-writer",
+            guards="after a failover a connection to the old writer is given up, and writes go on without a restart",
+            without="keeping it",
+            cuts=(
+                Cut(
+                    path=f"{LIBRARY}/store/failures.py",
+                    old=" or error.sqlstate == _READ_ONLY",
+                    new="",
+                ),
+            ),
+            tests=(
+                "tests/chaos/test_promotion.py::test_an_address_that_led_to_a_replica_for_a_while_takes_writes_again_without_a_restart",
+            ),
+        ),
+        Gate(
+            name="slow-head",
+            guards="a caller who never comes to the end of the head is cut",
+            without="waiting for it for ever",
+            cuts=(
+                Cut(
+                    path=f"{LIBRARY}/edges/gateway/patience.py",
+                    old="{_Stage.HEAD: self.patience.head_s, _Stage.REQUEST",
+                    new="{_Stage.REQUEST",
+                ),
+            ),
+            tests=("tests/contract/test_slow_callers.py::test_a_byte_now_and_then_buys_no_time_for_the_head",),
+        ),
+        Gate(
+            name="carried-bytes",
+            guards="bytes of evidence that are carried beside an export are those of their hash",
+            without="carrying whatever is found",
+            cuts=(
+                Cut(
+                    path=f"{LIBRARY}/transfer/evidence.py",
+                    old=" and hashlib.sha256(content).hexdigest() == file.sha256",
+                    new="",
+                ),
+            ),
+            tests=(
+                "tests/integration/test_evidence.py::test_files_go_into_a_folder_beside_the_export_and_back_and_what_is_there_stays",
+            ),
+        ),
+        Gate(
+            name="audit-unanswered",
+            guards="a part that no database of advisories could be asked about is never called safe",
+            without="taking a missing answer for none",
+            cuts=(
+                Cut(
+                    path="layers/supply/audit.py",
+                    old='    if not isinstance(results, list) or len(results) != len(parts):\n        raise Unanswered("the answer does not fit the question")\n',
+                    new="    results = results or [{}] * len(parts)\n",
+                ),
+            ),
+            tests=("tests/infra/test_supply.py::test_nothing_is_called_safe_for_want_of_an_answer",),
+        ),
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -36,7 +38,7 @@ def test_ticks_of_the_lost_future_are_told_from_those_that_come_after_the_restor
     with _stepped_back(tribal) as (back, receipts):
         with operating(back) as operator:
             done = operator.after_restore(back.name, ticks=TICKS)
-        assert (done.before, done.tick) == (kept.tick, kept.tick + TICKS + 1)
+        assert (done.before, done.tick) == (kept.tick, kept.tick + TICKS + 2)
         again = back.learn(back.curator, "The tunnel is for lorries")
         assert again.tick == done.tick + 1
         assert complaints(back) == set()
@@ -53,6 +55,10 @@ def test_ticks_of_the_lost_future_are_told_from_those_that_come_after_the_restor
                 ask()
         assert back.recall("tunnel", at_least=again.tick).hits
         assert back.recall("bridge", as_of=kept.tick).hits
+        with pytest.raises(InvalidRequest, match="was lost"):
+            back.memory.history.changes(back.curator, after=kept.tick + TICKS)
+        (last,) = back.memory.history.changes(back.curator, after=done.tick - 1, limit=1).changes
+        assert (last.occurrence.tick, last.occurrence.event.value) == (done.tick, "restored")
         feed = back.memory.history.changes(back.curator, after=kept.tick)
         assert [(one.occurrence.tick, one.occurrence.event.value) for one in feed.changes] == [
             (done.tick, "restored"),
@@ -68,7 +74,10 @@ def test_ticks_of_the_lost_future_are_told_from_those_that_come_after_the_restor
 def test_receipt_of_a_tick_ahead_of_the_clock_is_unknown_before_the_operator_says_anything(tribal: Tribal) -> None:
     tribal.learn(tribal.curator, "The bridge opens at noon")
     with _stepped_back(tribal) as (back, receipts):
-        found = back.memory.verify(back.curator, receipts[-1], "which way do lorries go")
+        try:
+            found = back.memory.verify(back.curator, receipts[-1], "which way do lorries go")
+        except InvalidRequest as refused:
+            raise AssertionError("a genuine receipt is told about, not refused") from refused
         assert (found.verdict, found.causes) == (Verdict.UNKNOWN, (Unknown.TICK_LOST,))
 
 
@@ -118,6 +127,33 @@ def test_a_tribe_that_stepped_back_twice_is_exported_and_restored_like_any_other
         operator.restore(lines)
         operator.export(tribal.name, again.append)
     assert again == lines
+
+
+@pytest.mark.parametrize("lost", ["{(,)}", "{[2,)}", "{[0,2)}", "{[1,3)}", "{[2,1004)}", "{[2,3),[4,1004)}"])
+def test_an_export_whose_lost_ticks_are_not_those_without_events_is_refused(
+    tribal: Tribal, empty_database_url: str, lost: str
+) -> None:
+    tribal.learn(tribal.curator, "The bridge opens at noon")
+    lines: list[bytes] = []
+    with operating(tribal) as operator:
+        operator.after_restore(tribal.name, ticks=TICKS)
+        operator.export(tribal.name, lines.append)
+    told = b'"lost":"{[2,1003)}"'
+    assert told in lines[1]
+    changed = [one.replace(told, f'"lost":"{lost}"'.encode()) for one in lines]
+    settings = tribal.settings.model_copy(update={"database_url": empty_database_url})
+    with open_operator(settings, adapters=tribal.adapters) as operator:
+        operator.migrate()
+        with pytest.raises(InvalidRequest):
+            operator.restore(_ended_anew(changed))
+        operator.restore(lines)
+
+
+def _ended_anew(lines: list[bytes]) -> list[bytes]:
+    """Gives the last line the hash of those before it."""
+    end = json.loads(lines[-1])
+    end["end"]["sha256"] = hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+    return [*lines[:-1], json.dumps(end).encode() + b"\n"]
 
 
 def test_number_of_ticks_and_tribe_are_checked(tribal: Tribal) -> None:

@@ -390,6 +390,12 @@ def test_files_go_into_a_folder_beside_the_export_and_back_and_what_is_there_sta
         copy = next(folder.rglob(SHA256))
         copy.write_bytes(b"x" * len(LOG))  # as long as it was, and not what it was
         assert operator.export_evidence(tribal.name, folder).files == 1
+        if kept.bucket is not None:  # a bucket hands out what is under the key
+            (key,) = (one for one in kept.bucket.found() if one.endswith(SHA256))
+            kept.bucket.client.put_object(Bucket=kept.bucket.name, Key=key, Body=b"x" * len(LOG))
+            copy.unlink()
+            assert operator.export_evidence(tribal.name, folder).lost == (SHA256,)
+            kept.bucket.client.put_object(Bucket=kept.bucket.name, Key=key, Body=LOG)
         _forget(kept)
         assert kept.places() == []
         copy.write_bytes(b"x" * len(LOG))

@@ -151,6 +151,16 @@ def test_the_pace_recovers_and_saves_up_no_more_than_a_minute(slow: tuple[Tribal
         learn(tribal, tribal.curator, 9)
 
 
+def test_who_looked_at_the_clock_before_another_and_is_counted_after_him_gains_nothing(slow: tuple[Tribal, Models]) -> None:
+    """Of writes that come at once one waits for the row that the other counts in, with the time that it has seen before."""
+    tribal, _ = slow
+    spend(tribal, tribal.curator)
+    tribal.clock.advance(seconds=-20)
+    with pytest.raises(RateLimited):
+        learn(tribal, tribal.curator, 9)
+    assert tribal.status_counts() == {"active": BURST}
+
+
 def test_one_agents_pace_slows_no_other(slow: tuple[Tribal, Models]) -> None:
     tribal, _ = slow
     other = tribal.agent("other")

@@ -41,7 +41,7 @@ ACTIVITY: dict[str, Any] = {
 }
 EVALUATION: dict[str, Any] = {
     **{"run": "0199c0de-0000-7000-8000-00000000ee01", "at": AT, "commit": "abc", "tier": "offline"},
-    "models": {"judge": "local-rules/5", "strong judge": None},
+    "models": {"judge": "local-rules/6", "strong judge": None},
     "metrics": [
         {
             **{"suite": "classification", "metric": "accuracy", "value": 0.94, "n": 267},

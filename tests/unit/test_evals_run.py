@@ -188,7 +188,7 @@ def test_a_run_stops_asking_once_its_money_is_spent_and_says_so() -> None:
     found = run_suite(bench, "classification")
     assert judge.asked == 10
     assert sum(metric.n for metric in found.metrics if metric.name.endswith("_accuracy")) == 10
-    assert bench.stopped == ["judging pairs: stopped after 10 of 1441, since --max-usd is spent"]
+    assert bench.stopped == ["judging pairs: stopped after 10 of 1463, since --max-usd is spent"]
     assert run_suite(bench, "redteam").not_measured == {"": "--max-usd is spent"}
 
 

@@ -14,7 +14,7 @@ def check_level(oldest_code: int) -> None:
         raise CodeTooOld
 
 
-BASELINE = "baseline.8"
+BASELINE = "baseline.9"
 """The revision of the first migration, counted up whenever that is rewritten, which ends with the first release."""
 OTHER_VERSION = (
     "the database holds the schema of another version of Tributary, which this one does not know: a newer one, or one"

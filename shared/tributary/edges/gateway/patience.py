@@ -42,7 +42,7 @@ class Patience:
     reply_s: float = TIMEOUT_S
     """For which a reply may wait for its reader, who takes nothing of it."""
     connections: int = field(default_factory=_most_connections)
-    """Most at once. One more is let in, and that one cut which has been waited for the longest."""
+    """Most at once. One more is let in, and that one cut which has been waited for the longest, to send or to take."""
 
 
 class _Stage(StrEnum):
@@ -64,16 +64,23 @@ class _Patient(H11Protocol):
     _since = 0.0
     _sending: asyncio.TimerHandle | None = None
     _taking: asyncio.TimerHandle | None = None
+    _taking_since = 0.0
+    _is_cut = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own is
         super().connection_made(transport)
         self._look()
-        if len(self.connections) > self.patience.connections:
-            self._cut_the_longest()
+        self._cut_one_too_many()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self.transport.is_closing():  # what was sent was no HTTP
+            self._await_reader()
         self._look()
+
+    def eof_received(self) -> None:
+        super().eof_received()
+        self._await_reader()  # the loop closes the connection now, once all that was written is taken
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -122,12 +129,20 @@ class _Patient(H11Protocol):
 
     def _await_reader(self) -> None:
         if self._taking is None:
+            self._taking_since = self.loop.time()
             self._taking = self.loop.call_later(self.patience.reply_s, self.transport.abort)
 
-    def _cut_the_longest(self) -> None:
-        waited_for = [
-            one
-            for one in self.connections
-            if isinstance(one, _Patient) and one._stage is not None and one._stage[0] is not _Stage.SERVED
-        ]
-        min(waited_for, key=lambda one: one._since).transport.abort()
+    def _waited_for_since(self) -> float | None:
+        """Returns since when the caller is waited for, None when he is not."""
+        if self._taking is not None:
+            return self._taking_since
+        return None if self._stage is None or self._stage[0] is _Stage.SERVED else self._since
+
+    def _cut_one_too_many(self) -> None:
+        # Many may come in one turn of the loop, at whose end alone those that were cut are gone: each cuts another.
+        there = [one for one in self.connections if isinstance(one, _Patient) and not one._is_cut]
+        if len(there) > self.patience.connections:
+            waited_for = [(since, one) for one in there if (since := one._waited_for_since()) is not None]
+            _, longest = min(waited_for, key=lambda each: each[0])
+            longest._is_cut = True
+            longest.transport.abort()

@@ -115,6 +115,7 @@ def _bound(
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=TIMEOUT_S,
     )

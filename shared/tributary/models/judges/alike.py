@@ -67,7 +67,7 @@ primary leader master writer
 latest newest recent
 permission right access
 mask redact hide scrub strip
-log record write
+log record
 quota limit cap
 wait sleep delay
 flag toggle switch option parameter argument setting

@@ -11,7 +11,7 @@ from tributary.models.judges.exact import told_apart
 from tributary.models.judges.settle import settle
 from tributary.models.judges.side import side_of
 
-VERSION = "local-rules/5"
+VERSION = "local-rules/6"
 
 
 class LocalJudge:

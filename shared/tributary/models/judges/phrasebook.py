@@ -212,4 +212,6 @@ limit <= rate limit | rate limited | rate limiting
 live in <= lives in
 pit <= point in time
 like <= such as
+deliberately <= on purpose | by design | by intention
+access <= way in
 """

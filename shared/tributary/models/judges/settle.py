@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tributary.core.decision import VerdictKind
+from tributary.models.judges.apart import say_apart
 from tributary.models.judges.claim import Item, Role
 from tributary.models.judges.contrast import (
     Polarity,
@@ -222,7 +223,7 @@ class _Comparison:
             return "the other direction" if not signs.opposed else ""
         if (key := pair_conflict(old, new)) is not None:
             return f"another value for {cut(key)}"
-        if self.turns and signs.equal:
+        if self.turns and signs.equal and not self._say_apart():
             return str(self.turns[0])
         if signs.opposed:
             return BOUND if bounds_differ(self.matching) else OPPOSITE
@@ -309,10 +310,28 @@ class _Comparison:
             return _unrelated(0.6, "one of them says what does harm")
         if self._says_more():
             return _unrelated(0.65, "the new lesson says more")
+        if apart := self._say_apart():
+            return _unrelated(0.65, f"only one says {cut(apart[0].surface)}, and only the other {cut(apart[1].surface)}")
         if self.topic >= SAME_FROM and self._shares_a_subject() and signs.equal and self.besides <= MOST_REWORDED * self.matched:
             confidence = min(0.95, 0.4 + 0.55 * self.topic)
             return Finding(kind=VerdictKind.SAME, confidence=confidence, reason="the same in other words")
         return _unrelated(0.6, "something else is said")
+
+    def _say_apart(self) -> tuple[Item, Item] | None:
+        """Returns what each says that neither the other nor its situation does, or None; a contrast is not told of twice."""
+        denying = {item.place for item in self.denials}
+        turned = [{r.old.place for r in self.turns}, {r.new.place for r in self.turns}]
+        left_old, left_new = (
+            [
+                item
+                for item in items
+                if item.key not in other.context
+                and item.place not in placed
+                and not (item.key in NEGATING and (item.sign > 0 or (item.sign < 0 and item.place in denying)))
+            ]
+            for items, other, placed in zip((self.matching.old, self.matching.new), (self.new, self.old), turned, strict=True)
+        )
+        return say_apart(self.matching, left_old, left_new)
 
     def _says_more(self) -> bool:
         """Tells whether a sentence of the new lesson has no counterpart in the old: called the same, it would be lost."""

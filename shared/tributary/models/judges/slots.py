@@ -120,8 +120,13 @@ def gives_another_value(old: Claim, new: Claim, r: Replaced) -> bool:
     if r.old.quantity is not None and r.new.quantity is not None:
         return _measures_otherwise(r, r.old.quantity, r.new.quantity)
     if of_one_class(r.old.key, r.new.key):
-        return MULTIPLE.isdisjoint({old.predicate, new.predicate} - {_USE, _RUN})
+        return not _act(r) and MULTIPLE.isdisjoint({old.predicate, new.predicate} - {_USE, _RUN})
     return not (_counted(r.old) and _counted(r.new)) and _stands_for_a_value(old, new, r)
+
+
+def _act(r: Replaced) -> bool:
+    """Tells whether the two are what something happens to: "kafka loses its leader", "after kafka lost its leader"."""
+    return r.old.role is r.new.role and r.old.role in (Role.SUBJECT, Role.CONDITION)
 
 
 def _measures_otherwise(r: Replaced, old: Quantity, new: Quantity) -> bool:

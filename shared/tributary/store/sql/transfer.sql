@@ -39,13 +39,14 @@ SELECT tribe_id, name FROM tributary.tribe WHERE tribe_id = %(tribe_id)s OR name
 SELECT s.space_id, to_jsonb(s) @> %(definition)s::jsonb FROM tributary.space s WHERE s.name = %(name)s FOR KEY SHARE
 
 -- name: clock
--- Operator: a tribe's clock, how many ticks have something that happened at them or were lost, and the latest of the former.
-SELECT t.clock, count(e.tick) + (SELECT coalesce(sum(upper(r) - lower(r)), 0)::bigint FROM unnest(t.lost) r) AS ticks, coalesce(max(e.tick), 0) AS latest
+-- Operator: a tribe's clock, how many ticks have either something that happened at them or were lost, and the latest of the former.
+SELECT t.clock, (SELECT coalesce(sum(upper(r) - lower(r)), 0)::bigint FROM unnest(t.lost) r)
+           + count(e.tick) FILTER (WHERE NOT t.lost @> e.tick) - count(e.tick) FILTER (WHERE t.lost @> e.tick) AS ticks,
+       coalesce(max(e.tick), 0) AS latest
 FROM tributary.tribe t LEFT JOIN (
     SELECT l.tick FROM tributary.lesson_event l WHERE l.tribe_id = %(tribe_id)s
     UNION SELECT v.tick FROM tributary.tribe_event v WHERE v.tribe_id = %(tribe_id)s) e ON true
 WHERE t.tribe_id = %(tribe_id)s GROUP BY t.clock, t.lost
-
 
 -- name: files
 -- Operator: the evidence files whose bytes a tribe was given and has not released.

@@ -34,6 +34,7 @@ _JUMPS = (
     ("week", "A week ago", timedelta(days=7)),
 )
 _FUTURE, _EARLIER = "That is yet to come", "Choose an earlier moment."
+_LOST, _OTHER = "That moment was lost", "Choose one before it was, or after the memory was restored."
 _BACKWARDS, _LATER = "That goes backwards", "The earlier moment is later than the other."
 _WITHOUT_ZONE = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)?", re.ASCII)
 
@@ -94,7 +95,7 @@ def _travel(visit: Visit) -> Shown:
     found = _found(visit, asked)
     happened = _happened(visit, found.moment)
     if found.broken is not None:
-        found = replace(found, broken=_explained(found.broken, asked, visit.at, happened.clock))
+        found = replace(found, broken=_explained(visit, found.broken, asked, happened.clock))
     values: dict[str, object] = {
         "asked": asked,
         "moment": found.moment,
@@ -177,21 +178,33 @@ def _happened(visit: Visit, moment: SearchedReply | None) -> Happened:
     return Happened(clock=page.clock, events=events[:NAMED], more=max(0, len(events) - NAMED))
 
 
-def _explained(problem: Problem, asked: Asked, now: datetime, clock: int) -> Problem:
+def _explained(visit: Visit, problem: Problem, asked: Asked, clock: int) -> Problem:
     """Says of moments that are no good why; of anything else that was typed, what the memory says."""
     try:
         at, since = _moment(asked.at, ""), _moment(asked.since, "")
     except InvalidRequest:
         return replace(problem, title="That names no moment", to_do=f"Ticks go from 0 to {clock}; now needs no name.")
+    turned = isinstance(at, int) and isinstance(since, int) and at < since
     for one in (at, since):
-        if isinstance(one, datetime) and one > now:
+        if isinstance(one, datetime) and one > visit.at:
             return replace(problem, title=_FUTURE, detail="Nobody knows what will be believed then.", to_do=_EARLIER)
         if isinstance(one, int) and one > clock:
             detail = f"The tribe's clock stands at tick {clock}; tick {one} is yet to come."
             return replace(problem, title=_FUTURE, detail=detail, to_do=_EARLIER)
+        if not turned and isinstance(one, int) and (lost := _not_there(visit, one)) is not None:
+            return replace(lost, title=_LOST, to_do=_OTHER)
     if since is not None and not asked.before:
         return replace(problem, title=_BACKWARDS, detail=_LATER, to_do="")
     return problem
+
+
+def _not_there(visit: Visit, tick: int) -> Problem | None:
+    """Returns what is said of a tick that was reached, and taken back when the memory was restored; None for any other."""
+    try:
+        next(visit.memory.pages(page_size=1, as_of=tick))
+    except InvalidRequest as error:
+        return problem_of(error)
+    return None
 
 
 PAGES = (Page(path="/time-travel", title="Time travel", answer=_travel, public=True),)

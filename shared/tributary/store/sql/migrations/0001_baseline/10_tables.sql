@@ -39,7 +39,8 @@ CREATE TABLE tributary.tribe (
     policy_version  integer NOT NULL DEFAULT 1,
     secret          bytea NOT NULL CHECK (octet_length(secret) = 32),
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
-    lost            int8multirange NOT NULL DEFAULT '{}' -- ticks that were lost when the database was restored: no commit gets them again
+    lost            int8multirange NOT NULL DEFAULT '{}', -- ticks that were lost when the database was restored: no commit gets them again
+    CONSTRAINT tribe_lost CHECK (lost <@ int8multirange(int8range(1, clock + 1)))
 ) WITH (fillfactor = 25); -- every tick rewrites the row: room for heap-only updates in its page
 
 CREATE TABLE tributary.tribe_count (

@@ -122,7 +122,9 @@ DECLARE
     upto bigint := clock;
     hidden uuid[]; -- lessons of the page whose words are not for this agent
 BEGIN
-    PERFORM refuse_lost_v1(t, p_after, 'after'); -- what was seen up to there is not what happened
+    IF NOT t.lost @> p_after OR t.lost @> p_after + 1 THEN -- the last one of the lost was given to nobody
+        PERFORM refuse_lost_v1(t, p_after, 'after'); -- what was seen up to there is not what happened
+    END IF;
     IF p_newest THEN
         ticks := ARRAY(
             SELECT n.tick FROM (

@@ -66,10 +66,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = tributary, pg_temp AS $$
     WHERE t.tribe_id = p_tribe
 $$;
 
--- From when an agent's next write counts. Nobody is let in who is more than a minute ahead, so whoever is found to be was counted by a
--- clock that has been put back since: he begins anew, rather than wait until that time has come again.
+-- From when an agent's next write counts. Nobody is let in who is more than a minute ahead of his own look at the clock, and of those who
+-- come at once one may have looked a little earlier than the one who was counted before him. Whoever is found to be further ahead was
+-- counted by a clock that has been put back since: he begins anew, rather than wait until that time has come again.
 CREATE FUNCTION tributary.paced_from_v1(p_spent_until timestamptz, p_now timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN p_spent_until > p_now + interval '1 minute' THEN p_now ELSE greatest(p_spent_until, p_now) END
+    SELECT CASE WHEN p_spent_until > p_now + interval '2 minutes' THEN p_now ELSE greatest(p_spent_until, p_now) END
 $$;
 
 -- Lets one write in before any model is asked: gives the key's first reply (which costs nothing), or counts the write. TB429, with the
