@@ -121,6 +121,7 @@ NOT_IN_JSON = {
     "tributary evidence get": "gives the bytes of a file",
     "tributary hook session-start": "speaks with Claude Code, in JSON",
     "tributary mcp": "speaks with an agent's program, in JSON",
+    "tributary postgres": "prints what the program prints",
     "tributary completion": "prints a script for a shell",
 }
 

@@ -36,7 +36,7 @@ def test_every_figure_of_the_report_is_that_of_the_baseline_and_none_is_missing(
 
 def test_the_report_names_its_command_its_commit_and_pictures_that_are_there() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert re.search(r"^    python -m evals\.run --tier offline .*--report docs/evals$", text, re.MULTILINE)
+    assert re.search(r"^python -m evals\.run --tier offline .*--report docs/evals$", text, re.MULTILINE)
     assert re.search(r"^Of commit `[0-9a-f]{12}`", text, re.MULTILINE), "written with files that differed from their commit"
     pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
     assert len(pictures) >= 2

@@ -15,7 +15,9 @@ def postgres(
     context: typer.Context,
     command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="What to run, with its arguments.")],
 ) -> None:
-    """Run one of PostgreSQL's programs with the database under TRIBUTARY_HOME, whose server is up meanwhile. For operators.
+    """Run one of PostgreSQL's programs with the local database. For operators.
+
+    That is the one under TRIBUTARY_HOME; its server is up meanwhile.
 
     pg_dump, pg_restore, psql and others come along; whatever runs has PGHOST, PGPORT, PGUSER and PGDATABASE set. It may do
     anything to the database. Ends as the program does.
