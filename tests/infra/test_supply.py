@@ -29,6 +29,16 @@ ADVISORY = {
     ],
 }
 
+ODD_RESULTS: tuple[Any, ...] = ("no", 7, [], {"vulns": "PYSEC-1"}, {"vulns": {"id": "x"}})
+ODD_IDS: tuple[Any, ...] = (7, None, "", "../query", "a/b", "a?b", "a\nb")
+ODD_ADVISORIES: tuple[dict[str, Any], ...] = (
+    {"affected": "all"},
+    {"affected": [7]},
+    {"affected": [{"ranges": [{"events": [""]}]}]},
+    {"withdrawn": True},
+    {"summary": []},
+)
+
 
 @cache
 def everything() -> Mapping[str, Shipped]:
@@ -147,6 +157,7 @@ def test_nothing_is_called_safe_for_want_of_an_answer(
     osv: tuple[Advisories, ProviderServer], ran: Callable[[str], tuple[int, str]]
 ) -> None:
     told, server = osv
+    asked = len({part.purl for one in everything().values() for part in one.parts if part.purl.startswith(audit.KNOWN)})
     assert ran(unreachable())[0] == audit.UNKNOWN
     for reply in (
         Reply(status=500, document={}),
@@ -155,6 +166,11 @@ def test_nothing_is_called_safe_for_want_of_an_answer(
         Reply(document=[]),
         Reply(document={}),
         Reply(document={"results": []}),
+        *(Reply(document={"results": [one] * asked}) for one in ODD_RESULTS),
+        *(Reply(document={"results": [{"vulns": [{"id": one}]}] * asked}) for one in ODD_IDS),
+        Reply(document={"results": [{"next_page_token": 7}] * asked}),
+        Reply(raw=b"[" * 100_000),
+        Reply(raw=b"\xff\xfe"),
     ):
         server.script(reply)
         status, said = ran(server.url)
@@ -162,8 +178,26 @@ def test_nothing_is_called_safe_for_want_of_an_answer(
         assert said.startswith("UNKNOWN: ")
     told.against = {"starlette": ["NOBODY-KNOWS"]}
     assert ran(server.url)[0] == audit.UNKNOWN
+    for odd in ODD_ADVISORIES:
+        told.documents["ODD-1"] = ADVISORY | odd
+        told.against = {"starlette": ["ODD-1"]}
+        assert ran(server.url)[0] == audit.UNKNOWN, odd
     told.against = {"starlette": ["PYSEC-2031-7"] * (audit.MOST_PAGES + 1)}
     assert ran(server.url)[0] == audit.UNKNOWN
+
+
+def test_words_of_an_advisory_are_shown_as_no_terminal_acts_upon_them(
+    osv: tuple[Advisories, ProviderServer], ran: Callable[[str], tuple[int, str]]
+) -> None:
+    told, server = osv
+    told.against = {"starlette": ["ODD-1", "ODD-2"]}
+    told.documents["ODD-1"] = ADVISORY | {"summary": "\x1b[2Jall is well\r", "affected": None}
+    told.documents["ODD-2"] = {"id": "ODD-2", "summary": "\n \n"}
+    status, said = ran(server.url)
+    assert status == audit.FOUND
+    assert "ODD-1:  [2Jall is well" in said
+    assert "ODD-2: no summary" in said
+    assert "\x1b" not in said
 
 
 def test_a_part_that_changes_changes_the_bills_serial_number() -> None:
