@@ -250,4 +250,4 @@ def test_a_home_is_dumped_and_restored_into_another_by_the_commands_of_the_page(
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])[0]["name"] == "payments"
-    assert "payments: restored as of tick 0, goes on from tick 1000001" in done.stdout
+    assert "payments: restored as of tick 0, goes on from tick 1000002" in done.stdout
