@@ -70,12 +70,19 @@ class Serving:
     def curl_lines(self) -> list[str]:
         return [line.strip() for line in self.said.splitlines() if line.startswith("  curl ")]
 
-    def stop(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+    def stop(self, number: signal.Signals = signal.SIGINT, *, within_s: float = PATIENCE_S) -> tuple[int, str]:
         """Sends the signal and returns the exit code and what was said on standard error."""
         self.process.send_signal(number)
-        said, _ = self.process.communicate(timeout=PATIENCE_S)
+        said, _ = self.process.communicate(timeout=within_s)
         assert number is signal.SIGKILL or said == ""
         return self.process.returncode, self._remarked()
+
+    def discard(self) -> None:
+        """Kills it unless it has ended, and closes what is open."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        self._remarks.close()
 
     def _remarked(self) -> str:
         with self._remarks as file:
@@ -93,9 +100,7 @@ def serve(environment: dict[str, str]) -> Iterator[Callable[..., Serving]]:
 
     yield start
     for one in running:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.communicate()
+        one.discard()
 
 
 def shell(line: str, environment: dict[str, str]) -> tuple[object, int]:

@@ -235,13 +235,12 @@ def test_serve_ends_though_a_cell_hangs(server_url: str, template: str) -> None:
             time.sleep(0.05)
         network.hang()
         time.sleep(1.5)  # a beat or more: it asks, and hangs
-        server.process.send_signal(signal.SIGTERM)
         try:
-            _, said = server.process.communicate(timeout=GENEROUS_S)
+            code, said = server.stop(signal.SIGTERM, within_s=GENEROUS_S)
         finally:
-            server.process.kill()
+            server.discard()
             network.mend()
-        assert server.process.returncode == 0, said
+        assert code == 0, said
         assert "service.left" in said
 
 
