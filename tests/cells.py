@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import httpx
+import psutil
 import psycopg
 from psycopg import sql
 
@@ -57,7 +58,7 @@ class Place:
         postmaster = int(next(self.home.glob("postgres-*/postmaster.pid")).read_text().splitlines()[0])
         os.kill(postmaster, signal.SIGKILL)
         until = time.monotonic() + 30
-        while _lives(postmaster):
+        while psutil.pid_exists(postmaster):
             assert time.monotonic() < until, "the server outlived SIGKILL"
             time.sleep(0.01)
 
@@ -185,11 +186,3 @@ class ByFunctions:
     def _ask(self, function: str, event: Mapping[str, Any]) -> Any:
         with self.locks[function]:
             return self.functions[function](event)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

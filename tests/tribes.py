@@ -107,3 +107,9 @@ def open_tribal(
             settings=chosen,
             adapters=adapters,
         )
+
+
+def id_of(learned: Learned) -> UUID:
+    """Returns the id of the lesson that was learned, or kept."""
+    assert learned.lesson is not None
+    return learned.lesson.lesson_id

@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import psutil
 import psycopg
 
 from tests.chaos.scene import eventually
@@ -15,7 +16,7 @@ def kill_server(home: Path) -> None:
     """Kills the postmaster of an embedded server, whose children end by themselves, and returns when it is gone."""
     postmaster = int(next(home.glob("postgres-*/postmaster.pid")).read_text().splitlines()[0])
     os.kill(postmaster, signal.SIGKILL)
-    eventually(lambda: not _lives(postmaster))
+    eventually(lambda: not psutil.pid_exists(postmaster))
 
 
 def kill_backend(url: str) -> None:
@@ -27,11 +28,3 @@ def kill_backend(url: str) -> None:
         ).fetchone()
         assert found is not None, "nobody of the product is connected"
         os.kill(found[0], signal.SIGKILL)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from tests.doubles import RuledJudge, WordScreen, all_unrelated, within_a_subject
-from tests.tribes import SEEN, Tribal, open_tribal
+from tests.tribes import SEEN, Tribal, id_of, open_tribal
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import DisputeKind, Ending, Mistake, RetireCause
 from tributary.core.decision import Learned, Outcome, VerdictKind
@@ -29,11 +29,6 @@ def judge() -> RuledJudge:
 def ruled(database_url: str, judge: RuledJudge) -> Iterator[Tribal]:
     with open_tribal(database_url, judge=judge) as opened:
         yield opened
-
-
-def id_of(learned: Learned) -> UUID:
-    assert learned.lesson is not None
-    return learned.lesson.lesson_id
 
 
 def dispute_of(learned: Learned) -> UUID:

@@ -14,11 +14,10 @@ from psycopg import sql
 
 from tests.doubles import RuledJudge, within_a_subject
 from tests.gardens import garden, room_for
-from tests.tribes import Tribal, open_tribal
+from tests.tribes import Tribal, id_of, open_tribal
 from tributary.core.agent import Principal, Role
 from tributary.core.confidence import lapsed
 from tributary.core.curation import Ending, RetireCause
-from tributary.core.decision import Learned
 from tributary.core.diff import BeliefChange, Diff, How
 from tributary.core.errors import InvalidRequest, TributaryError
 from tributary.core.lesson import Kind, Lesson, Status
@@ -50,11 +49,6 @@ def pass_time(tribal: Tribal, **by: float) -> None:
         for table, columns in SHIFTED.items():
             shifted = ", ".join(f"{one} = {one} - %(by)s" for one in columns)
             connection.execute(f"UPDATE tributary.{table} SET {shifted}".encode(), {"by": timedelta(**by)})
-
-
-def id_of(learned: Learned) -> UUID:
-    assert learned.lesson is not None
-    return learned.lesson.lesson_id
 
 
 def diff(tribal: Tribal, since: Moment = 0, until: Moment | None = None, agent: Principal | None = None) -> Diff:

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from tests.doubles import RuledJudge, within_a_subject
-from tests.tribes import Tribal, open_tribal
+from tests.tribes import Tribal, id_of, open_tribal
 from tributary.core.curation import Ending, RetireCause
 from tributary.core.decision import Learned, Outcome
 from tributary.core.errors import WrongStanding
@@ -35,11 +35,6 @@ def meanwhile(judge: RuledJudge, act: Callable[[], object]) -> None:
         act()
 
     judge.before = once
-
-
-def id_of(learned: Learned) -> UUID:
-    assert learned.lesson is not None
-    return learned.lesson.lesson_id
 
 
 def dispute_of(learned: Learned) -> UUID:

@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 
 from tests.doubles import RuledJudge, all_unrelated
-from tests.tribes import SEEN, Tribal, open_tribal
+from tests.tribes import SEEN, Tribal, id_of, open_tribal
 from tributary.core.agent import Principal
 from tributary.core.curation import RetireCause
-from tributary.core.decision import Learned, Outcome, VerdictKind
+from tributary.core.decision import Outcome, VerdictKind
 from tributary.core.errors import Forbidden, InvalidRequest, NotFound, TributaryError, WrongStanding
 from tributary.core.ids import new_id
 from tributary.core.lesson import Draft, Status
@@ -28,11 +28,6 @@ def judge() -> RuledJudge:
 def ruled(database_url: str, judge: RuledJudge) -> Iterator[Tribal]:
     with open_tribal(database_url, judge=judge) as opened:
         yield opened
-
-
-def id_of(learned: Learned) -> UUID:
-    assert learned.lesson is not None
-    return learned.lesson.lesson_id
 
 
 def standing(tribal: Tribal, lesson_id: UUID) -> tuple[Status, UUID | None]:

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.doubles import RuledJudge, within_a_subject
-from tests.tribes import SEEN, Tribal, open_tribal
+from tests.tribes import SEEN, Tribal, id_of, open_tribal
 from tributary.core.agent import Principal, Role
 from tributary.core.curation import Ending, RetireCause
 from tributary.core.decision import Learned, Outcome
@@ -28,11 +28,6 @@ def ruled(database_url: str) -> Iterator[Tribal]:
     """A tribe whose lessons of one subject conflict unless they say the same."""
     with open_tribal(database_url, judge=RuledJudge(within_a_subject)) as opened:
         yield opened
-
-
-def id_of(learned: Learned) -> UUID:
-    assert learned.lesson is not None
-    return learned.lesson.lesson_id
 
 
 def timeline(

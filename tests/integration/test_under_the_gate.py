@@ -10,10 +10,10 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.doubles import RuledJudge, within_a_subject
-from tests.tribes import Tribal, open_tribal
+from tests.tribes import Tribal, id_of, open_tribal
 from tributary.core.agent import Role
 from tributary.core.curation import RetireCause
-from tributary.core.decision import Learned, Outcome
+from tributary.core.decision import Outcome
 from tributary.core.lesson import Evidence, How, Source
 from tributary.core.policy import Policy
 from tributary.core.requests import Question
@@ -32,11 +32,6 @@ def judge() -> RuledJudge:
 def ruled(database_url: str, judge: RuledJudge) -> Iterator[Tribal]:
     with open_tribal(database_url, judge=judge) as opened:
         yield opened
-
-
-def id_of(learned: Learned) -> UUID:
-    assert learned.lesson is not None
-    return learned.lesson.lesson_id
 
 
 def replaceable(tribal: Tribal, lesson_id: UUID, agent_id: UUID, role: str) -> str | None:
